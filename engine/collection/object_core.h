@@ -2,7 +2,6 @@
 #ifndef CAIRN_ENGINE_COLLECTION_OBJECT_CORE_H_
 #define CAIRN_ENGINE_COLLECTION_OBJECT_CORE_H_
 
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,13 +10,13 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/collection.h"
-#include "cairn/frame.h"
 #include "cairn/snapshot.h"
 #include "cairn/verify.h"
 #include "engine/base/mutex.h"
 #include "engine/collection/collection_core.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/site.h"
+#include "engine/collection/objects/object_ledger.h"
 
 namespace cairn::collection {
 
@@ -51,16 +50,13 @@ class ObjectCore final : public CollectionCore {
   bool has_ledger() const override { return true; }
 
  private:
-  ObjectCore(std::shared_ptr<const Site> site, Frame ledger, uint64_t journal_base)
-      : site_(std::move(site)), journal_base_(journal_base), ledger_(std::move(ledger)) {}
-
-  absl::StatusOr<ViewPtr> MoveTo(const Snapshot& snapshot);
+  ObjectCore(std::shared_ptr<const Site> site, std::shared_ptr<ObjectLedger> ledger)
+      : site_(std::move(site)), ledger_(std::move(ledger)) {}
 
   const std::shared_ptr<const Site> site_;
-  const uint64_t journal_base_;  // of the ledger, which differs between collections
-  Frame ledger_;                 // thread-safe
+  const std::shared_ptr<ObjectLedger> ledger_;  // of the writers, too, which may outlive this
   mutable Mutex mutex_;
-  std::shared_ptr<const ObjectView> newest_ ABSL_GUARDED_BY(mutex_);
+  mutable std::shared_ptr<const ObjectView> newest_ ABSL_GUARDED_BY(mutex_);  // when last asked for
 };
 
 }  // namespace cairn::collection

@@ -133,6 +133,7 @@ absl::Status Ledger::BeginAfter(const Snapshot& snapshot) {
   commit_bytes = 0;
   indexed_commits = 0;
   indexed_bytes = 0;
+  dropped_commits = 0;
   checkpoint_id = state.checkpoint->id;
   end = state.journal->end;
   generation = state.generation();
@@ -142,6 +143,7 @@ absl::Status Ledger::BeginAfter(const Snapshot& snapshot) {
 void Ledger::DropIndexed() {
   commits.erase(commits.begin(), commits.begin() + static_cast<ptrdiff_t>(indexed_commits));
   commit_bytes -= indexed_bytes;
+  dropped_commits += indexed_commits;
   indexed_commits = 0;
   indexed_bytes = 0;
 }

@@ -26,6 +26,7 @@ struct Ledger {
   // The first of these commits that members' indexes in an object store have, and their bytes.
   size_t indexed_commits = 0;
   int64_t indexed_bytes = 0;
+  size_t dropped_commits = 0;  // by DropIndexed, since the ledger's checkpoint
 
   // The ledger was read up to here.
   uint64_t checkpoint_id = 0;

@@ -54,16 +54,15 @@ std::set<std::string> Touched(const Ledger& ledger) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ObjectWriter>> ObjectWriter::Open(
-    std::shared_ptr<const Site> site, uint64_t journal_base,
+    std::shared_ptr<const Site> site, std::shared_ptr<ObjectLedger> ledger,
     const CollectionWriterOptions& options) {
-  const std::string path = site->LedgerPath();
-  CAIRN_ASSIGN_OR_RETURN(
-      std::shared_ptr<frame::FrameCore> core,
-      OpenCoreIn(site->files->ObjectsIn(path), LedgerReading(site->files), path));
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, OpenWriter(core, {}));
-  if (core->newest()->journal->base != journal_base) return IsAnother(*site);
-  std::unique_ptr<ObjectWriter> opened(new ObjectWriter(
-      std::move(site), options.members, std::move(core), HandleAccess::Make(std::move(writer))));
+  ObjectLedger::Copy copy = ledger->CopyNewest();
+  const uint64_t journal_base = copy.core->newest()->journal->base;
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer, OpenWriter(copy.core, {}));
+  if (copy.core->newest()->journal->base != journal_base) return IsAnother(*site);
+  std::unique_ptr<ObjectWriter> opened(
+      new ObjectWriter(std::move(site), options.members, std::move(ledger), std::move(copy.core),
+                       HandleAccess::Make(std::move(writer)), *copy.ledger));
   CAIRN_RETURN_IF_ERROR(opened->ReadCommits());
   return opened;
 }
@@ -226,6 +225,8 @@ absl::StatusOr<uint64_t> ObjectWriter::Commit() {
   CAIRN_ASSIGN_OR_RETURN(const uint64_t number, CommitStaged());
   // The commit stands. What fails now is tried again after a later one.
   if (unusable_.ok()) TidyUp().IgnoreError();
+  const frame::StatePtr newest = ledger_core_->newest();
+  if (ledger_.generation == newest->generation()) shared_ledger_->Take(newest, ledger_);
   return number;
 }
 
@@ -349,7 +350,7 @@ void ObjectWriter::Rollback() {
 bool ObjectWriter::IsLedgerLong() const {
   const auto members = static_cast<int64_t>(ledger_.table.members.size());
   if (ledger_.commit_bytes > std::max(kMaxCommitBytes, 8 * kTableEntryBytes * members)) return true;
-  const size_t commits = ledger_.commits.size();
+  const size_t commits = ledger_.commits.size() + ledger_.dropped_commits;
   return commits > 2 * kManyCommits || (commits > kManyCommits && RandomNumber() % kOneOf == 0);
 }
 

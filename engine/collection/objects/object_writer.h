@@ -25,6 +25,7 @@
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/members_writer.h"
 #include "engine/collection/members/site.h"
+#include "engine/collection/objects/object_ledger.h"
 #include "engine/collection/objects/object_member.h"
 #include "engine/frame/open/frame_core.h"
 
@@ -33,10 +34,10 @@ namespace cairn::collection {
 // Not thread-safe.
 class ObjectWriter final : public MembersWriter {
  public:
-  // Errors: kFailedPrecondition if the ledger's journal is not `journal_base`, so that another
-  // collection is there.
+  // Begins with the newest state of `ledger`, so that only later commits are requested. Each commit
+  // becomes its newest state. Errors: kFailedPrecondition if another collection is there.
   static absl::StatusOr<std::unique_ptr<ObjectWriter>> Open(std::shared_ptr<const Site> site,
-                                                            uint64_t journal_base,
+                                                            std::shared_ptr<ObjectLedger> ledger,
                                                             const CollectionWriterOptions& options);
 
   absl::StatusOr<Writer*> Edit(std::string_view name) override;
@@ -56,11 +57,14 @@ class ObjectWriter final : public MembersWriter {
   using Members = std::map<std::string, std::unique_ptr<ObjectMember>, std::less<>>;
 
   ObjectWriter(std::shared_ptr<const Site> site, WriterOptions options,
-               std::shared_ptr<frame::FrameCore> ledger, Writer writer)
+               std::shared_ptr<ObjectLedger> shared, std::shared_ptr<frame::FrameCore> core,
+               Writer writer, Ledger ledger)
       : site_(std::move(site)),
         options_(std::move(options)),
-        ledger_core_(std::move(ledger)),
-        ledger_writer_(std::move(writer)) {}
+        shared_ledger_(std::move(shared)),
+        ledger_core_(std::move(core)),
+        ledger_writer_(std::move(writer)),
+        ledger_(std::move(ledger)) {}
 
   absl::Status CheckIsThere(std::string_view name) const;
   // Errors: kFailedPrecondition if a group has a ledger of its own.
@@ -88,7 +92,8 @@ class ObjectWriter final : public MembersWriter {
   absl::Status CheckpointLedger();
 
   const std::shared_ptr<const Site> site_;
-  const WriterOptions options_;  // of members
+  const WriterOptions options_;                        // of members
+  const std::shared_ptr<ObjectLedger> shared_ledger_;  // of the collection
   const std::shared_ptr<frame::FrameCore> ledger_core_;
   Writer ledger_writer_;
   Ledger ledger_;
