@@ -36,8 +36,10 @@ absl::StatusOr<VerifyReport> ObjectView::Verify(const VerifyOptions& options) co
       Frame::Open(ObjectLedgerPath(site()), LedgerReading(site().files));
   CAIRN_RETURN_IF_ERROR(whole.Add(
       "embed.b2e", ledger.ok() ? absl::StatusOr<Snapshot>(ledger->snapshot()) : ledger.status()));
+  Site unknown = site();
+  unknown.known = nullptr;  // all that the store has is read
   for (const auto& [name, entry] : table().members) {
-    CAIRN_RETURN_IF_ERROR(whole.Add(name, OpenMember(name)));
+    CAIRN_RETURN_IF_ERROR(whole.Add(name, OpenObjectMember(unknown, name, *ledger_)));
     if (!IsChangedAlone(site(), name, entry)) continue;
     whole.AddFinding(name, {.section = {},
                             .reason = "commits were made to the member by itself; the collection "

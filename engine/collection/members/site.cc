@@ -96,6 +96,8 @@ absl::StatusOr<Site> MakeSite(const std::string& path, const CollectionOptions& 
       .files = frame::FilesOrPosix(options.members.file_system), .root = {}, .options = options};
   CAIRN_ASSIGN_OR_RETURN(site.root, site.files->Absolute(path));
   while (site.root.size() > 1 && site.root.ends_with('/')) site.root.pop_back();
+  const ObjectDirectoryInfo objects = site.files->ObjectsIn(site.root);
+  if (objects.store != nullptr) site.known = std::make_shared<KnownObjects>(objects.grace);
   return site;
 }
 

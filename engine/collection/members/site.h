@@ -13,6 +13,7 @@
 #include "cairn/collection.h"
 #include "cairn/file_system.h"
 #include "engine/collection/ledger/ledger_codec.h"
+#include "engine/collection/members/known_objects.h"
 
 namespace cairn::collection {
 
@@ -23,6 +24,7 @@ struct Site {
   std::shared_ptr<FileSystem> files;
   std::string root;  // the directory
   CollectionOptions options;
+  std::shared_ptr<KnownObjects> known = nullptr;  // null unless it is in an object store
 
   std::string LedgerPath() const { return root + "/" + std::string(kLedgerName); }
   std::string PathOf(std::string_view member, MemberKind kind) const;

@@ -98,6 +98,16 @@ absl::StatusOr<ObjectPart> MemberStore::ReadHeld(const std::string& name, Object
                     .bytes = ToVector(part)};
 }
 
+KnownObjects::BytesPtr MemberStore::FindKnown(const std::string& name) const {
+  return known_ == nullptr ? nullptr : known_->Find(prefix_ + name);
+}
+
+void MemberStore::KeepIndex(std::string etag, std::vector<std::byte> bytes) {
+  const MutexLock lock(mutex_);
+  if (index_ != nullptr) return;
+  index_ = std::make_shared<const Held>(Held{.etag = std::move(etag), .bytes = std::move(bytes)});
+}
+
 void MemberStore::StartGet(std::string name, ObjectRange range, std::optional<std::string> if_match,
                            GetDone done) {
   const bool is_record = object::ParseJournalObjectName(name).has_value();
@@ -107,16 +117,18 @@ void MemberStore::StartGet(std::string name, ObjectRange range, std::optional<st
   absl::StatusOr<ObjectPart> held = ReadHeld(name, range, if_match);
   const bool is_held = is_record || index_name_.empty() || !absl::IsNotFound(held.status());
   if (is_held) return done(std::move(held));
+  if (const KnownObjects::BytesPtr known = FindKnown(index_name_); known != nullptr) {
+    KeepIndex(MakeEtag(), *known);
+    return done(ReadHeld(name, range, std::nullopt));
+  }
   // All of it is kept: the reader and the writer of a member ask for it, one after the other.
   const auto keep = [this, name, range, done = std::move(done)](absl::StatusOr<ObjectPart> part) {
     if (!part.ok()) return done(std::move(part));
-    {
-      const MutexLock lock(mutex_);
-      if (index_ == nullptr) {
-        index_ = std::make_shared<const Held>(
-            Held{.etag = part->object.etag, .bytes = std::move(part->bytes)});
-      }
+    if (known_ != nullptr) {
+      known_->Add(prefix_ + index_name_,
+                  std::make_shared<const std::vector<std::byte>>(part->bytes));
     }
+    KeepIndex(part->object.etag, std::move(part->bytes));
     done(ReadHeld(name, range, std::nullopt));
   };
   store_->StartGet(index_name_, {}, std::move(if_match), keep);
@@ -154,7 +166,17 @@ void MemberStore::StartPutIfAbsent(std::string name, Bytes bytes, PutDone done) 
   if (const auto position = object::ParseJournalObjectName(name); position.has_value()) {
     return done(PutRecord(*position, bytes));
   }
-  store_->StartPutIfAbsent(std::move(name), bytes, std::move(done));
+  if (known_ == nullptr || !KnownObjects::IsSmall(std::ssize(bytes))) {
+    return store_->StartPutIfAbsent(std::move(name), bytes, std::move(done));
+  }
+  // The writer and its readers will ask for it.
+  auto note = [known = known_, object = prefix_ + name,
+               copy = std::make_shared<const std::vector<std::byte>>(ToVector(bytes)),
+               done = std::move(done)](absl::StatusOr<ObjectInfo> put) {
+    if (put.ok()) known->Add(object, copy);
+    done(std::move(put));
+  };
+  store_->StartPutIfAbsent(std::move(name), bytes, std::move(note));
 }
 
 void MemberStore::StartPutIfMatch(std::string name, std::string etag, Bytes bytes, PutDone done) {
@@ -172,6 +194,9 @@ absl::Status MemberStore::Delete(std::span<const std::string> names) {
   {
     const MutexLock lock(mutex_);
     if (puts_ == Puts::kAbandoned) return absl::OkStatus();
+  }
+  for (const std::string& name : names) {
+    if (known_ != nullptr) known_->Remove(prefix_ + name);
   }
   return store_->Delete(names);
 }

@@ -16,6 +16,7 @@
 #include "cairn/object_store.h"
 #include "engine/base/mutex.h"
 #include "engine/collection/ledger/file_patch.h"
+#include "engine/collection/members/known_objects.h"
 
 namespace cairn::collection {
 
@@ -41,9 +42,16 @@ class MemberStore final : public ObjectStore {
   };
 
   // Shows the index in that object, or none yet if the name is empty. In `store`, names begin after
-  // the member's prefix.
-  MemberStore(std::shared_ptr<ObjectStore> store, std::string index_name)
-      : store_(std::move(store)), index_name_(std::move(index_name)) {}
+  // the member's prefix, and in `known` with it. `known` may be null.
+  MemberStore(std::shared_ptr<ObjectStore> store, std::string index_name,
+              std::shared_ptr<KnownObjects> known = nullptr, std::string prefix = {})
+      : store_(std::move(store)),
+        index_name_(std::move(index_name)),
+        known_(std::move(known)),
+        prefix_(std::move(prefix)) {}
+
+  const std::shared_ptr<KnownObjects>& known() const { return known_; }
+  const std::string& prefix() const { return prefix_; }
 
   // Shows these records, too: the ledger has them.
   void AddRecords(std::span<const FilePatch> records);
@@ -81,11 +89,15 @@ class MemberStore final : public ObjectStore {
 
   absl::StatusOr<ObjectPart> ReadHeld(const std::string& name, ObjectRange range,
                                       const std::optional<std::string>& if_match) const;
+  KnownObjects::BytesPtr FindKnown(const std::string& name) const;
+  void KeepIndex(std::string etag, std::vector<std::byte> bytes);
   absl::StatusOr<ObjectInfo> PutIndex(const std::optional<std::string>& etag, Bytes bytes);
   absl::StatusOr<ObjectInfo> PutRecord(int64_t position, Bytes bytes);
 
   const std::shared_ptr<ObjectStore> store_;
   const std::string index_name_;
+  const std::shared_ptr<KnownObjects> known_;
+  const std::string prefix_;
 
   mutable Mutex mutex_;
   Puts puts_ ABSL_GUARDED_BY(mutex_) = Puts::kAsked;

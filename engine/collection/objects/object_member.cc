@@ -28,10 +28,18 @@ using frame::State;
 class MemberDirectory final : public ForwardingFileSystem,
                               public std::enable_shared_from_this<MemberDirectory> {
  public:
-  explicit MemberDirectory(ObjectDirectoryInfo objects, std::shared_ptr<ObjectStore> store)
-      : ForwardingFileSystem(objects.files), objects_(std::move(objects)) {
+  // In `known`, which may be null, names begin with `prefix`.
+  MemberDirectory(ObjectDirectoryInfo objects, std::shared_ptr<ObjectStore> store,
+                  std::shared_ptr<KnownObjects> known, std::string prefix)
+      : ForwardingFileSystem(objects.files),
+        objects_(std::move(objects)),
+        known_(std::move(known)),
+        prefix_(std::move(prefix)) {
     objects_.store = std::move(store);
   }
+
+  absl::StatusOr<std::unique_ptr<File>> Open(const std::string& path, FileMode mode) override;
+  void WillOpen(std::span<const FileHint> files) override;
 
   ObjectDirectoryInfo ObjectsIn(const std::string& /*path*/) override {
     ObjectDirectoryInfo here = objects_;
@@ -48,22 +56,54 @@ class MemberDirectory final : public ForwardingFileSystem,
 
  private:
   ObjectDirectoryInfo objects_;
+  const std::shared_ptr<KnownObjects> known_;
+  const std::string prefix_;
 };
+
+// A small object has come as a whole, so it can be kept.
+absl::StatusOr<std::unique_ptr<File>> MemberDirectory::Open(const std::string& path,
+                                                            FileMode mode) {
+  if (known_ == nullptr || mode != FileMode::kRead) return ForwardingFileSystem::Open(path, mode);
+  const std::string name = prefix_ + path;
+  KnownObjects::BytesPtr bytes = known_->Find(name);
+  if (bytes == nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, ForwardingFileSystem::Open(path, mode));
+    CAIRN_ASSIGN_OR_RETURN(const int64_t size, file->Size());
+    if (!KnownObjects::IsSmall(size)) return file;
+    std::vector<std::byte> read(static_cast<size_t>(size));
+    CAIRN_RETURN_IF_ERROR(file->ReadAt(0, read));
+    bytes = std::make_shared<const std::vector<std::byte>>(std::move(read));
+    known_->Add(name, bytes);
+  }
+  return MakeKnownFile(name, std::move(bytes), objects_.read_ahead);
+}
+
+void MemberDirectory::WillOpen(std::span<const FileHint> files) {
+  std::vector<FileHint> unknown;
+  for (const FileHint& file : files) {
+    const bool is_known = known_ != nullptr && known_->Find(prefix_ + file.name) != nullptr;
+    if (!is_known) unknown.push_back(file);
+  }
+  ForwardingFileSystem::WillOpen(unknown);
+}
 
 ObjectDirectoryInfo ObjectsOf(const Site& site, std::string_view name, MemberKind kind) {
   return site.files->ObjectsIn(site.PathOf(name, kind));
 }
 
 // Returns what readers and writers of a member are to see.
-ObjectDirectoryInfo Shown(const ObjectDirectoryInfo& objects, std::shared_ptr<MemberStore> store) {
-  return std::make_shared<MemberDirectory>(objects, std::move(store))->ObjectsIn(".");
+ObjectDirectoryInfo Shown(const ObjectDirectoryInfo& objects,
+                          const std::shared_ptr<MemberStore>& store) {
+  return std::make_shared<MemberDirectory>(objects, store, store->known(), store->prefix())
+      ->ObjectsIn(".");
 }
 
-std::shared_ptr<MemberStore> ShowListed(const ObjectDirectoryInfo& objects, std::string_view name,
-                                        const Ledger& ledger) {
+std::shared_ptr<MemberStore> ShowListed(const Site& site, const ObjectDirectoryInfo& objects,
+                                        std::string_view name, const Ledger& ledger) {
   const MemberEntry& entry = ledger.table.members.find(name)->second;
   auto shown =
-      std::make_shared<MemberStore>(objects.store, IndexObjectName(entry.id, ledger.IndexOf(name)));
+      std::make_shared<MemberStore>(objects.store, IndexObjectName(entry.id, ledger.IndexOf(name)),
+                                    site.known, site.PathOf(name, entry.kind) + "/");
   shown->AddRecords(ledger.PatchesOf(name, 0));
   return shown;
 }
@@ -156,7 +196,7 @@ absl::StatusOr<std::shared_ptr<FrameCore>> OpenListedMember(const Site& site, st
                                                             const Ledger& ledger) {
   const MemberEntry& entry = ledger.table.members.find(name)->second;
   const ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
-  return OpenListed(Shown(objects, ShowListed(objects, name, ledger)), site.MemberOptions(),
+  return OpenListed(Shown(objects, ShowListed(site, objects, name, ledger)), site.MemberOptions(),
                     site.PathOf(name, entry.kind), entry.position);
 }
 
@@ -173,7 +213,7 @@ absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Open(const Site& sit
                                                                  const WriterOptions& options) {
   const MemberEntry& entry = ledger.table.members.find(name)->second;
   ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
-  std::shared_ptr<MemberStore> shown = ShowListed(objects, name, ledger);
+  std::shared_ptr<MemberStore> shown = ShowListed(site, objects, name, ledger);
   std::string path = site.PathOf(name, entry.kind);
   OpenOptions opening = site.MemberOptions();
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<FrameCore> core,
@@ -189,7 +229,8 @@ absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Create(const Site& s
                                                                    const CreateOptions& options) {
   const MemberEntry entry = {.id = RandomNumber(), .kind = KindOf(options)};
   ObjectDirectoryInfo objects = ObjectsOf(site, name, entry.kind);
-  auto shown = std::make_shared<MemberStore>(objects.store, "");
+  auto shown = std::make_shared<MemberStore>(objects.store, "", site.known,
+                                             site.PathOf(name, entry.kind) + "/");
   const ObjectDirectoryInfo seen = Shown(objects, shown);
   std::string path = site.PathOf(name, entry.kind);
   CreateOptions own = options;
@@ -295,9 +336,8 @@ absl::StatusOr<NewObject> ObjectMember::IndexObject() const {
   if (generation != entry_.position.generation || !IsAt(PositionOf(committed()), entry_.position)) {
     return absl::UnavailableError(path_ + ": no checkpoint was made");
   }
-  return NewObject{.store = objects_.store,
-                   .name = IndexObjectName(entry_.id, generation),
-                   .bytes = shown_->index()};
+  return NewObject{
+      .store = shown_, .name = IndexObjectName(entry_.id, generation), .bytes = shown_->index()};
 }
 
 absl::Status ObjectMember::Publish() const {

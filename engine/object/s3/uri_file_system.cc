@@ -45,7 +45,8 @@ class UriFileSystem final : public FileSystem {
   }
   absl::StatusOr<std::shared_ptr<FileSystem>> OpenDirectory(const std::string& path) override {
     CAIRN_ASSIGN_OR_RETURN(const Place place, FindPlace(path));
-    return place.files->OpenDirectory(place.path);
+    // The slash, which the place lacks, says that no object has the name.
+    return place.files->OpenDirectory(path.ends_with('/') ? place.path + "/" : place.path);
   }
   absl::Status MakeDirectory(const std::string& path) override {
     CAIRN_ASSIGN_OR_RETURN(const Place place, FindPlace(path));

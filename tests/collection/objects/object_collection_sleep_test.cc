@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,47 @@ class ObjectCollectionSleepTest : public ObjectCollectionTest {
 
   int64_t now_ = 1'800'000'000;
 };
+
+TEST_F(ObjectCollectionSleepTest, SmallObjectsAreKnownForAPartOfTheGrace) {
+  Make({{"/a", Range(0, 250)}});
+  Collection collection = Open();
+  const CollectionSnapshot snapshot = collection.snapshot();
+  int64_t before = store_->stats().requests();
+  const auto taken = [&] {
+    const int64_t now = store_->stats().requests();
+    return now - std::exchange(before, now);
+  };
+  ASSERT_TRUE(IsOk(snapshot.OpenMember("/a")));
+  EXPECT_EQ(taken(), 1);
+  Sleep(kGrace / 4 - std::chrono::seconds(60));
+  ASSERT_TRUE(IsOk(snapshot.OpenMember("/a")));
+  EXPECT_EQ(taken(), 0);
+  Sleep(std::chrono::seconds(60));
+  ASSERT_TRUE(IsOk(snapshot.OpenMember("/a")));
+  EXPECT_EQ(taken(), 1);
+}
+
+TEST_F(ObjectCollectionSleepTest, AWriterLooksWhetherTheLedgerIsStillThere) {
+  Make({{"/a", Range(0, 250)}});
+  Collection collection = Open();
+  int64_t before = store_->stats().requests();
+  const auto taken = [&] {
+    const int64_t now = store_->stats().requests();
+    return now - std::exchange(before, now);
+  };
+  ASSERT_TRUE(IsOk(collection.OpenWriter()));
+  EXPECT_EQ(taken(), 1);
+  Sleep(std::chrono::seconds(30));
+  ASSERT_TRUE(IsOk(collection.OpenWriter()));
+  EXPECT_EQ(taken(), 1 + 1);  // a head
+  WorkElsewhere();
+  taken();
+  auto writer = collection.OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(Stage(*writer, "/a", {250})));
+  ASSERT_TRUE(IsOk(writer->Close()));
+  EXPECT_EQ(Stored().at("/a"), Range(0, 251));
+}
 
 TEST_F(ObjectCollectionSleepTest, WhatWasStagedTooLongAgoIsNotCommitted) {
   Make({{"/a", Range(0, 250)}, {"/b", {}}});

@@ -230,6 +230,52 @@ TEST_F(ObjectCollectionTest, AWriterOfACollectionThatWasReplacedIsRefused) {
   EXPECT_EQ(Stored(), (Content{{"/b", Range(0, 5)}}));
 }
 
+TEST_F(ObjectCollectionTest, SmallObjectsAreGotOnce) {
+  Make({{"/a", Range(0, 250)}, {"/b", Range(0, 250)}});
+  Collection collection = Open();
+  int64_t before = store_->stats().requests();
+  const auto taken = [&] {
+    const int64_t now = store_->stats().requests();
+    return now - std::exchange(before, now);
+  };
+  const CollectionSnapshot first = collection.snapshot();
+  ASSERT_TRUE(IsOk(first.OpenMember("/a")));
+  EXPECT_EQ(taken(), 1);  // its index
+  EXPECT_EQ(IntsOf(first, "/a"), Range(0, 250));
+  EXPECT_EQ(taken(), 3);  // its chunks
+  EXPECT_EQ(IntsOf(first, "/a"), Range(0, 250));
+  EXPECT_EQ(taken(), 0);
+  for (int i = 0; i < 2; ++i) {  // another writer each time
+    taken();
+    auto writer = collection.OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    ASSERT_TRUE(IsOk(writer->Edit("/a")));
+    EXPECT_EQ(taken(), 1);  // the look for news
+    ASSERT_TRUE(IsOk(Stage(*writer, "/a", Range(250 + 100 * i, 350 + 100 * i))));
+    ASSERT_TRUE(IsOk(Stage(*writer, "/new" + std::to_string(i), Range(0, 100))));
+    ASSERT_TRUE(IsOk(writer->Close()));
+  }
+  taken();
+  const CollectionSnapshot last = collection.snapshot();
+  EXPECT_EQ(IntsOf(last, "/a"), Range(0, 450));
+  EXPECT_EQ(IntsOf(last, "/new1"), Range(0, 100));
+  EXPECT_EQ(taken(), 0);  // what the writers have put
+  const auto report = last.Verify();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->findings.empty());
+  EXPECT_GE(taken(), 4 + 3 + 5 + 2);  // all indexes and chunks
+}
+
+TEST_F(ObjectCollectionTest, ObjectsThatMayGoAtOnceAreNotKept) {
+  file_options_.grace = std::chrono::seconds(0);
+  Make({{"/a", Range(0, 250)}});
+  const CollectionSnapshot snapshot = Open().snapshot();
+  ASSERT_TRUE(IsOk(snapshot.OpenMember("/a")));
+  const int64_t before = store_->stats().requests();
+  ASSERT_TRUE(IsOk(snapshot.OpenMember("/a")));
+  EXPECT_EQ(store_->stats().requests() - before, 1);
+}
+
 TEST_F(ObjectCollectionTest, CreatingTakesFewRequests) {
   const int64_t before = store_->stats().requests();
   Make();
@@ -266,7 +312,7 @@ TEST_F(ObjectCollectionTest, EachStepTakesAsManyRequestsAsDocumented) {
   EXPECT_EQ(taken(), 1 + 5);
   ASSERT_TRUE(IsOk(writer->Compact("/a")));
   ASSERT_TRUE(IsOk(writer->Commit()));
-  EXPECT_EQ(taken(), 8 + 12);  // a checkpoint, and garbage collection
+  EXPECT_EQ(taken(), 8 + 11);  // a checkpoint, and garbage collection
 }
 
 TEST_F(ObjectCollectionTest, AMemberOpenedAloneShowsACommittedState) {
