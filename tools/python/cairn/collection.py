@@ -215,8 +215,12 @@ class Collection(Opened[State], Members):
         engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait))
         return CollectionWriter(engine, self._committed, self._where)
 
-    def _committed(self) -> CollectionSnapshot:
-        committed = self._seen(self._engine.refresh())
+    def _committed(self, number: Optional[int]) -> CollectionSnapshot:
+        """Returns the state of a commit that was made here, or of a later one, and shows it."""
+        seen = self._engine.snapshot()
+        if number is None or seen.number() < number:  # in an object store the writer has shown it
+            seen = self._engine.refresh()
+        committed = self._seen(seen)
         self._go_on()
         return CollectionSnapshot(committed)
 

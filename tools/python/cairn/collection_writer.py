@@ -16,6 +16,7 @@ from .errors import Error, FailedPrecondition, InvalidArgument, InvalidType, NoS
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import ClosingWriter
 from .options import FilterLike
+from .paths import is_uri
 from .recipe import make_recipe
 from .source import fill, source_of
 from .view import View
@@ -44,16 +45,18 @@ class CollectionWriter(ClosingWriter):
     an exception.
     """
 
-    __slots__ = ("_closed", "_committed", "_engine", "_views", "_where")
+    __slots__ = ("_closed", "_committed", "_engine", "_number", "_views", "_where")
 
     def __init__(
         self,
         engine: _engine.CollectionWriter,
-        committed: Callable[[], CollectionSnapshot],
+        committed: Callable[[Optional[int]], CollectionSnapshot],
         where: str,
     ):
         self._engine = engine
-        self._committed = committed  # called after a commit, which the collection then shows
+        # Called with the number of a commit, which the collection then shows. None is the newest.
+        self._committed = committed
+        self._number = 0  # of the last commit
         self._where = where
         self._closed = False
         self._views = StagedViews()
@@ -168,8 +171,8 @@ class CollectionWriter(ClosingWriter):
 
     def commit(self) -> CollectionSnapshot:
         """Makes all staged edits visible and durable, or none, and returns the new state."""
-        self._engine.commit()
-        return self._committed()
+        self._number = self._engine.commit()
+        return self._committed(self._number)
 
     def rollback(self) -> None:
         """Drops all staged edits."""
@@ -186,7 +189,8 @@ class CollectionWriter(ClosingWriter):
         self._engine.close()
         self._closed = True
         self._views.drop()
-        self._committed()
+        # In a directory, closing may commit once more.
+        self._committed(self._number if is_uri(self._where) else None)
 
     def has_waiters(self) -> bool:
         """Returns True if another writer, in any process, waits for the collection."""

@@ -282,9 +282,8 @@ class Session:
             writer.release()
 
     def _commit(self, staged: Staged, writer: CollectionWriter) -> None:
-        newest = self.newest()
         staged.finish()
-        newest.show(writer.commit(), staged)
+        staged.base.show(writer.commit(), staged)
         self._has_written = True
 
     def finish(self) -> None:

@@ -59,9 +59,11 @@ class Committed(Keys):
     def show(self, state: CollectionSnapshot, staged: Optional[Staged] = None) -> None:
         """Goes on to another state: to the one that `staged` has made, or one of which nothing is known."""
         with self._lock:
+            # In an object store, others may have committed since the last look.
+            is_next = state.number <= self._state.number + 1
             self._state = state
             self._open.clear()
-            if staged is None:
+            if staged is None or not is_next:
                 self._nodes = None
                 self._documents.clear()
                 self._current.clear()
@@ -145,7 +147,7 @@ class Staged(Keys):
     """The keys with staged changes applied, which a writer then commits. One thread uses it at a time."""
 
     def __init__(self, base: Committed, writer: CollectionWriter, where: str):
-        self._base = base
+        self.base = base
         self._writer = writer
         self._where = where
         self.changed_documents: dict[str, dict[str, bytes]] = {}
@@ -154,18 +156,18 @@ class Staged(Keys):
 
     def nodes(self) -> Collection[str]:
         if not self.changes_nodes:
-            return self._base.nodes()
-        return sorted({*self._base.nodes(), *self.changed_documents, *self.changed_chunks})
+            return self.base.nodes()
+        return sorted({*self.base.nodes(), *self.changed_documents, *self.changed_chunks})
 
     def documents(self, node: str) -> Mapping[str, bytes]:
         if node in self.changed_documents:
             return self.changed_documents[node]
-        return self._base.documents(node)
+        return self.base.documents(node)
 
     def chunks(self, node: str) -> Optional[Chunks]:
         if node in self.changed_chunks:
             return self.changed_chunks[node]
-        return self._base.chunks(node)
+        return self.base.chunks(node)
 
     def names_in(self, folder: str) -> list[str]:
         if self.changes_nodes:  # a node may have lost all its keys
@@ -225,7 +227,7 @@ class Staged(Keys):
 
     def _changed(self, node: str) -> dict[str, bytes]:
         if node not in self.changed_documents:
-            self.changed_documents[node] = dict(self._base.documents(node))
+            self.changed_documents[node] = dict(self.base.documents(node))
             self.changes_nodes = True
         return self.changed_documents[node]
 
@@ -234,12 +236,12 @@ class Staged(Keys):
         if found is not None:
             return found
         name = member_of(node)
-        table = None if node in self.changed_chunks else self._base.table(node)
+        table = None if node in self.changed_chunks else self.base.table(node)
         if table is not None:
             member = self._writer[name]
         elif not make:
             return None
-        elif node not in self.changed_chunks and self._base.has_member(name):
+        elif node not in self.changed_chunks and self.base.has_member(name):
             raise FailedPrecondition(f"{self._where}{name}: is a member that no Zarr store has made, so it takes no chunks")
         else:
             member = self._writer.add(name, shape=None, clevel=0, filters=(), chunksize=0, raw_meta={MARK: VERSION})
