@@ -5,6 +5,7 @@
 
 #include "engine/collection/ledger/increment_layer.h"
 #include "engine/collection/ledger/ledger_codec.h"
+#include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/ledger/member_name.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
@@ -19,7 +20,15 @@ void ReadTableLayer(Bytes input) {
   CheckSame(collection::EncodeTable(*table), input, "a table is written as it was read");
   for (const auto& [name, entry] : table->members) {
     Check(collection::CheckMemberName(name).ok(), "members have names", name);
+    collection::GenerationsOf(name, *table);
   }
+  // The history may contradict the table.
+  const uint64_t oldest = table->oldest_kept();
+  Check(collection::ListCommits(*table).size() == table->past.size() + 1, "commits are listed");
+  collection::RemovedMembers(*table);
+  const auto ledger = collection::LedgerAt({.table = *table}, oldest);
+  if (!IsAnswer(ledger.status())) return;
+  Check((*ledger)->table.number == oldest, "the history leads to its oldest commit");
 }
 
 void ReadCommitLayer(Bytes input) {

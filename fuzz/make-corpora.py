@@ -257,6 +257,10 @@ def ledger_layers():
     entry = struct.pack("<QB", 4, 0) + position
     yield b"\0" + layer(struct.pack("<QI", 0, 0))
     yield b"\0" + layer(struct.pack("<QI", 5, 2) + name("/a") + entry + name("/g/b") + entry)
+    edits = name("/d") + b"\1" + entry + name("/a") + b"\0" + name("/g/b") + b"\2" + position
+    past = struct.pack("<QII", 9, 2, 0) + struct.pack("<I", 3) + edits
+    members = struct.pack("<QI", 5, 2) + name("/a") + entry + name("/g/b") + entry
+    yield b"\0" + binary(struct.pack("<I", 2) + members + past)
     patch = struct.pack("<qI", 100, 3) + b"abc"
     part = name("/g/b") + position + struct.pack("<I", 2) + patch + patch
     removed = struct.pack("<I", 1) + name("/a")

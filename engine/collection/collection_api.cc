@@ -150,6 +150,13 @@ absl::StatusOr<CollectionSnapshot> Collection::Refresh() {
   return CollectionSnapshot(std::move(view));
 }
 
+absl::StatusOr<std::vector<CommitInfo>> Collection::History() { return core_->History(); }
+
+absl::StatusOr<CollectionSnapshot> Collection::OpenCommit(uint64_t number) {
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const collection::View> view, core_->OpenCommit(number));
+  return CollectionSnapshot(std::move(view));
+}
+
 absl::StatusOr<bool> Collection::ApplyIncrement(const CollectionSnapshot& increment,
                                                 const CollectionWriterOptions& options) {
   return collection::ApplyIncrement(*core_, *increment.view_, options);

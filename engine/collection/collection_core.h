@@ -2,9 +2,11 @@
 #ifndef CAIRN_ENGINE_COLLECTION_COLLECTION_CORE_H_
 #define CAIRN_ENGINE_COLLECTION_COLLECTION_CORE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -56,6 +58,8 @@ class CollectionCore {
 
   virtual ViewPtr newest() const = 0;
   virtual absl::StatusOr<ViewPtr> Refresh() = 0;
+  virtual absl::StatusOr<std::vector<CommitInfo>> History() = 0;
+  virtual absl::StatusOr<ViewPtr> OpenCommit(uint64_t number) = 0;
   virtual absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
       const CollectionWriterOptions& options) const = 0;
   virtual bool has_ledger() const = 0;

@@ -6,6 +6,7 @@
 
 #include "engine/base/status.h"
 #include "engine/collection/ledger/collection_locks.h"
+#include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
 #include "engine/collection/write/writer_core.h"
@@ -79,25 +80,57 @@ ViewPtr LedgerCore::newest() const {
   return newest_;
 }
 
-// The reader holds the entry until it has registered for the commit that it found.
-absl::StatusOr<ViewPtr> LedgerCore::Refresh() {
-  const MutexLock lock(mutex_);
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
-                         frame::ReaderLocks::Hold(locks_, kEntryByte));
+// The caller holds the entry until it has registered for the commit that it wants.
+absl::StatusOr<std::shared_ptr<const Ledger>> LedgerCore::ReadNewest() {
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, ledger_.Refresh());
   CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *file_));
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
       ReadLedger(snapshot, newest_ == nullptr ? nullptr : newest_->ledger());
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
-  if (newest_ != nullptr && newest_->ledger() == *ledger) return newest_;
   const uint64_t number = (*ledger)->table.number;
   if (number >= kMaxCommits) {
     return AtPath(site_->LedgerPath(), DataLoss("ledger: commit number %d", number));
   }
+  return ledger;
+}
+
+absl::StatusOr<ViewPtr> LedgerCore::Refresh() {
+  const MutexLock lock(mutex_);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
+                         frame::ReaderLocks::Hold(locks_, kEntryByte));
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const Ledger> ledger, ReadNewest());
+  if (newest_ != nullptr && newest_->ledger() == ledger) return newest_;
+  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
+                         frame::ReaderLocks::Hold(locks_, CommitByte(ledger->table.number)));
+  newest_ = std::make_shared<const LedgerView>(site_, std::move(ledger), std::move(registered));
+  return newest_;
+}
+
+absl::StatusOr<std::vector<CommitInfo>> LedgerCore::History() {
+  const MutexLock lock(mutex_);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
+                         frame::ReaderLocks::Hold(locks_, kEntryByte));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Ledger> newest, ReadNewest());
+  return ListCommits(newest->table);
+}
+
+// A writer uses the space of a commit again after it has written down that it keeps it no more, and
+// not while a reader is in the entry.
+absl::StatusOr<ViewPtr> LedgerCore::OpenCommit(uint64_t number) {
+  const MutexLock lock(mutex_);
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> entry,
+                         frame::ReaderLocks::Hold(locks_, kEntryByte));
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Ledger> newest, ReadNewest());
+  const uint64_t oldest = newest->table.oldest_kept();
+  if (number < oldest || number > newest->table.number) {
+    return NotFound("%s: commit %d is not kept; there are %d to %d", site_->root, number, oldest,
+                    newest->table.number);
+  }
+  absl::StatusOr<std::shared_ptr<const Ledger>> ledger = LedgerAt(*newest, number);
+  if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
                          frame::ReaderLocks::Hold(locks_, CommitByte(number)));
-  newest_ = std::make_shared<const LedgerView>(site_, *std::move(ledger), std::move(registered));
-  return newest_;
+  return std::make_shared<const LedgerView>(site_, *std::move(ledger), std::move(registered));
 }
 
 absl::StatusOr<std::unique_ptr<MembersWriter>> LedgerCore::OpenWriter(

@@ -51,6 +51,8 @@ class LedgerCore final : public CollectionCore {
 
   ViewPtr newest() const override;
   absl::StatusOr<ViewPtr> Refresh() override;
+  absl::StatusOr<std::vector<CommitInfo>> History() override;
+  absl::StatusOr<ViewPtr> OpenCommit(uint64_t number) override;
   absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
       const CollectionWriterOptions& options) const override;
   bool has_ledger() const override { return true; }
@@ -61,6 +63,8 @@ class LedgerCore final : public CollectionCore {
         file_(std::move(file)),
         locks_(std::make_shared<frame::ReaderLocks>(file_)),
         ledger_(std::move(ledger)) {}
+
+  absl::StatusOr<std::shared_ptr<const Ledger>> ReadNewest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<const Site> site_;
   const std::shared_ptr<File> file_;  // the ledger, which is open for reading

@@ -72,8 +72,20 @@ absl::StatusOr<ViewPtr> ObjectCore::Refresh() {
   return newest();
 }
 
+absl::StatusOr<std::vector<CommitInfo>> ObjectCore::History() {
+  return Unimplemented("%s: a collection in an object store lists no older commits", site_->root);
+}
+
+absl::StatusOr<ViewPtr> ObjectCore::OpenCommit(uint64_t number) {
+  return Unimplemented("%s: a collection in an object store does not open commit %d again",
+                       site_->root, number);
+}
+
 absl::StatusOr<std::unique_ptr<MembersWriter>> ObjectCore::OpenWriter(
     const CollectionWriterOptions& options) const {
+  if (options.keep_commits.value_or(0) > 0) {
+    return Unimplemented("%s: a collection in an object store keeps no commits", site_->root);
+  }
   return ObjectWriter::Open(site_, ledger_, options);
 }
 

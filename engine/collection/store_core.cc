@@ -221,6 +221,14 @@ absl::StatusOr<ViewPtr> StoreCore::Refresh() {
   return newest_;
 }
 
+absl::StatusOr<std::vector<CommitInfo>> StoreCore::History() {
+  return FailedPrecondition("%s: a store of python-blosc2 has no commits", site_->root);
+}
+
+absl::StatusOr<ViewPtr> StoreCore::OpenCommit(uint64_t) {
+  return FailedPrecondition("%s: a store of python-blosc2 has no commits", site_->root);
+}
+
 absl::StatusOr<std::unique_ptr<MembersWriter>> StoreCore::OpenWriter(
     const CollectionWriterOptions&) const {
   return FailedPrecondition(

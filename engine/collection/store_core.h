@@ -73,6 +73,8 @@ class StoreCore final : public CollectionCore {
 
   ViewPtr newest() const override;
   absl::StatusOr<ViewPtr> Refresh() override;
+  absl::StatusOr<std::vector<CommitInfo>> History() override;
+  absl::StatusOr<ViewPtr> OpenCommit(uint64_t number) override;
   absl::StatusOr<std::unique_ptr<MembersWriter>> OpenWriter(
       const CollectionWriterOptions& options) const override;
   bool has_ledger() const override { return false; }

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,9 +50,27 @@ struct CollectionOptions {
 struct CollectionWriterOptions {
   // Time to wait for another writer. After it, the call returns kUnavailable.
   std::chrono::milliseconds wait{0};
+  // Number of commits before the newest that are kept for Collection::History and OpenCommit. The
+  // space of older ones is used again as soon as no reader sees them. The collection remembers the
+  // number: the default is that of the writer before, and 0 at first. Close may be a commit of its
+  // own, so a program that opens a writer for each commit needs twice the number. Only 0 is
+  // possible in an object store, where snapshots can be read for the grace.
+  std::optional<uint64_t> keep_commits = {};
   // How members are written. `wait`, `opening`, `keep_generations` and `max_file_size` are not
   // used.
   WriterOptions members = {};
+};
+
+// Describes a commit of a collection.
+struct CommitInfo {
+  uint64_t number = 0;
+  // The members that it added, removed and changed, in order. A member that was replaced, or
+  // compacted, is added and removed. The oldest commit that is kept lists none.
+  std::vector<std::string> added = {};
+  std::vector<std::string> removed = {};
+  std::vector<std::string> changed = {};
+  std::vector<std::string> attributes = {};  // the groups whose attributes it changed
+  bool operator==(const CommitInfo&) const = default;
 };
 
 // Reports what Collection::Recover did.
@@ -264,6 +283,15 @@ class CAIRN_EXPORT Collection {
   // Errors: as for Open; kFailedPrecondition if the collection was removed, also if another one has
   // its place.
   absl::StatusOr<CollectionSnapshot> Refresh();
+
+  // Returns the commits that OpenCommit can open, the oldest first. The last is the newest. See
+  // CollectionWriterOptions::keep_commits.
+  // Errors: as for Refresh; kUnimplemented in an object store; kFailedPrecondition for a store of
+  // python-blosc2, which has no commits.
+  absl::StatusOr<std::vector<CommitInfo>> History();
+  // Returns the state after a commit. It does not become older while the snapshot exists.
+  // Errors: kNotFound if the commit is not kept; those of History.
+  absl::StatusOr<CollectionSnapshot> OpenCommit(uint64_t number);
 
   // Gives the collection the content of the state that an increment was made of, in one commit.
   // Returns false, and does nothing, if it has that content, so an interrupted restore can be

@@ -17,7 +17,7 @@ bool Retention::IsNeeded(uint64_t died) const {
   uint64_t first = 0;
   {
     const MutexLock lock(mutex_);
-    const auto found = std::ranges::lower_bound(listed_, died, {}, &Listed::generation);
+    const auto found = std::ranges::lower_bound(listed_, died, {}, &ListedGeneration::generation);
     if (found == listed_.end()) return true;
     first = found->number;
   }

@@ -22,29 +22,29 @@ constexpr int64_t CommitByte(uint64_t number) {
 }
 inline constexpr uint64_t kMaxCommits = uint64_t{1} << 60;
 
+// A generation of a file that the ledger lists since a commit, or since an earlier one.
+struct ListedGeneration {
+  uint64_t number = 0;  // of the commit
+  uint64_t generation = 0;
+};
+
 // Knows which bytes of a member's file readers of the collection may need. Thread-safe.
 class Retention {
  public:
-  // `ledger` is open for reading. The ledger lists `generation` since the commit `number` or an
-  // earlier one.
-  Retention(std::shared_ptr<const File> ledger, uint64_t number, uint64_t generation)
-      : ledger_(std::move(ledger)), listed_({{number, generation}}) {}
+  // `ledger` is open for reading. `listed` is in order, and not empty.
+  Retention(std::shared_ptr<const File> ledger, std::vector<ListedGeneration> listed)
+      : ledger_(std::move(ledger)), listed_(std::move(listed)) {}
 
   // Takes note that the commit lists a newer generation.
   void NoteListed(uint64_t number, uint64_t generation);
-  // Returns true if any reader may need bytes that died with that generation of the member. Until
-  // the ledger lists the generation or a later one, readers that come need them.
+  // Returns true if any reader may need bytes that died with that generation of the file. Until the
+  // ledger lists the generation or a later one, readers that come need them.
   bool IsNeeded(uint64_t died) const;
 
  private:
-  struct Listed {
-    uint64_t number = 0;
-    uint64_t generation = 0;
-  };
-
   const std::shared_ptr<const File> ledger_;
   mutable Mutex mutex_;
-  std::vector<Listed> listed_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ListedGeneration> listed_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Returns true if any reader may need files or bytes of commits before `number`, or if that cannot

@@ -1,5 +1,6 @@
 #include "engine/collection/ledger/ledger_codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/binary_value.h"
@@ -14,6 +15,7 @@ namespace cairn::collection {
 namespace {
 
 constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersionWithHistory = 2;  // of a table
 constexpr uint8_t kCheckpointFlag = 1;
 constexpr uint8_t kSyncedFlag = 2;
 
@@ -47,9 +49,9 @@ MemberEntry ReadEntry(ByteReader& reader) {
   return entry;
 }
 
-ByteWriter BeginLayer() {
+ByteWriter BeginLayer(uint32_t version) {
   ByteWriter writer = BeginBinary();
-  writer.Le(kVersion);
+  writer.Le(version);
   return writer;
 }
 
@@ -92,9 +94,55 @@ MemberPart ReadPart(ByteReader& reader) {
   return part;
 }
 
-absl::Status CheckVersion(uint32_t version, std::string_view layer) {
-  if (version == kVersion) return absl::OkStatus();
-  return Unimplemented("%s: version %d; this Cairn reads version %d", layer, version, kVersion);
+absl::Status CheckVersion(uint32_t version, uint32_t newest, std::string_view layer) {
+  if (version >= kVersion && version <= newest) return absl::OkStatus();
+  return Unimplemented("%s: version %d; this Cairn reads version %d", layer, version, newest);
+}
+
+bool ChangesPosition(const PastEdit& edit) {
+  return edit.kind == PastEdit::Kind::kChanged || edit.kind == PastEdit::Kind::kCheckpointed;
+}
+
+void WritePast(const LedgerTable& table, ByteWriter& writer) {
+  writer.Le(table.keep, static_cast<uint32_t>(table.past.size()));
+  for (const auto& commit : table.past) {
+    writer.Le(static_cast<uint32_t>(commit->size()));
+    for (const PastEdit& edit : *commit) {
+      WriteName(edit.name, writer);
+      writer.U8(static_cast<uint8_t>(edit.kind));
+      if (edit.kind == PastEdit::Kind::kRemoved) WriteEntry(edit.before, writer);
+      if (ChangesPosition(edit)) WritePosition(edit.before.position, 0, writer);
+    }
+  }
+}
+
+PastEdit ReadPastEdit(ByteReader& reader) {
+  PastEdit edit{.name = ReadName(reader)};
+  const uint8_t kind = reader.U8("kind of an edit");
+  edit.kind = static_cast<PastEdit::Kind>(kind);
+  if (edit.kind == PastEdit::Kind::kRemoved) {
+    edit.before = ReadEntry(reader);
+  } else if (ChangesPosition(edit)) {
+    ReadPosition(edit.before.position, 0, reader);
+  } else if (edit.kind != PastEdit::Kind::kAdded) {
+    reader.Fail("kind of an edit", "unknown: %d", kind);
+  }
+  return edit;
+}
+
+void ReadPast(LedgerTable& table, ByteReader& reader) {
+  table.keep = reader.Le<uint64_t>("kept commits");
+  const uint32_t commits = ReadCount("past commits", 4, reader);
+  if (reader.ok() && (commits > table.keep || commits > table.number || table.keep == 0)) {
+    reader.Fail("past commits", "%d of %d, of which %d are kept", commits, table.number,
+                table.keep);
+  }
+  for (uint32_t i = 0; i < commits && reader.ok(); ++i) {
+    auto commit = std::make_shared<PastCommit>();
+    const uint32_t edits = ReadCount("past edits", kLeastName + 1, reader);
+    for (uint32_t j = 0; j < edits && reader.ok(); ++j) commit->push_back(ReadPastEdit(reader));
+    table.past.push_back(std::move(commit));
+  }
 }
 
 }  // namespace
@@ -118,18 +166,27 @@ std::optional<MemberKind> KindOfFile(std::string_view file) {
   return std::nullopt;
 }
 
+bool LedgerTable::operator==(const LedgerTable& other) const {
+  const auto same = [](const auto& a, const auto& b) { return *a == *b; };
+  return number == other.number && keep == other.keep && members == other.members &&
+         std::ranges::equal(past, other.past, same);
+}
+
+// A Cairn that knows no history would use the space of kept commits again, so it must not write.
 std::vector<std::byte> EncodeTable(const LedgerTable& table) {
-  ByteWriter writer = BeginLayer();
+  const bool has_history = table.keep > 0;
+  ByteWriter writer = BeginLayer(has_history ? kVersionWithHistory : kVersion);
   writer.Le(table.number, static_cast<uint32_t>(table.members.size()));
   for (const auto& [name, entry] : table.members) {
     WriteName(name, writer);
     WriteEntry(entry, writer);
   }
+  if (has_history) WritePast(table, writer);
   return EndBinary(std::move(writer));
 }
 
 std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
-  ByteWriter writer = BeginLayer();
+  ByteWriter writer = BeginLayer(kVersion);
   writer.Le(commit.number, static_cast<uint32_t>(commit.removed.size()));
   for (const std::string& name : commit.removed) WriteName(name, writer);
   writer.Le(static_cast<uint32_t>(commit.added.size()));
@@ -155,7 +212,7 @@ absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
   ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kTableLayer));
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithHistory, kTableLayer));
   LedgerTable table{.number = reader.Le<uint64_t>("number")};
   const uint32_t count = ReadCount("members", kLeastName + kLeastEntry, reader);
   for (uint32_t i = 0; i < count && reader.ok(); ++i) {
@@ -165,6 +222,7 @@ absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
     if (!is_next) reader.Fail("name", "number %d is not in order", i);
     table.members.emplace_hint(table.members.end(), std::move(name), entry);
   }
+  if (version == kVersionWithHistory) ReadPast(table, reader);
   CAIRN_RETURN_IF_ERROR(EndOf(reader));
   return table;
 }
@@ -174,7 +232,7 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kCommitLayer));
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersion, kCommitLayer));
   LedgerCommit commit{.number = reader.Le<uint64_t>("number")};
   const uint32_t removed = ReadCount("removed members", kLeastName, reader);
   for (uint32_t i = 0; i < removed && reader.ok(); ++i) commit.removed.push_back(ReadName(reader));
@@ -194,25 +252,44 @@ absl::Status ApplyCommit(const LedgerCommit& commit, LedgerTable& table) {
   if (commit.number == 0 || commit.number - 1 != table.number) {
     return DataLoss("ledger: commit %d follows commit %d", commit.number, table.number);
   }
+  PastCommit past;
+  const auto note = [&](const std::string& name, PastEdit::Kind kind, const MemberEntry& before) {
+    if (table.keep > 0) past.push_back({.name = name, .kind = kind, .before = before});
+  };
   for (const std::string& name : commit.removed) {
-    if (table.members.erase(name) == 0) {
+    const auto member = table.members.find(name);
+    if (member == table.members.end()) {
       return DataLoss("ledger: commit %d removes %s, which is not there", commit.number, name);
     }
+    note(name, PastEdit::Kind::kRemoved, member->second);
+    table.members.erase(member);
   }
   for (const AddedMember& added : commit.added) {
     if (!table.members.emplace(added.name, added.entry).second) {
       return DataLoss("ledger: commit %d adds %s, which is there", commit.number, added.name);
     }
+    note(added.name, PastEdit::Kind::kAdded, {});
   }
   for (const MemberPart& part : commit.parts) {
     const auto member = table.members.find(part.name);
     if (member == table.members.end()) {
       return DataLoss("ledger: commit %d changes %s, which is not there", commit.number, part.name);
     }
+    const bool changes = part.synced || !part.patches.empty();
+    note(part.name, changes ? PastEdit::Kind::kChanged : PastEdit::Kind::kCheckpointed,
+         {.position = member->second.position});
     member->second.position = part.position;
   }
   table.number = commit.number;
+  if (table.keep > 0) table.past.push_back(std::make_shared<const PastCommit>(std::move(past)));
+  KeepPast(table.keep, table);
   return absl::OkStatus();
+}
+
+void KeepPast(uint64_t commits, LedgerTable& table) {
+  table.keep = commits;
+  if (table.past.size() <= commits) return;
+  table.past.erase(table.past.begin(), table.past.end() - static_cast<ptrdiff_t>(commits));
 }
 
 }  // namespace cairn::collection

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,10 +50,26 @@ struct MemberEntry {
 // By name.
 using MemberTable = absl::btree_map<std::string, MemberEntry, std::less<>>;
 
+// An edit of a commit, and how the member was before.
+struct PastEdit {
+  // The numbers are those of the ledger. A checkpoint changes the position, and no content.
+  enum class Kind : uint8_t { kAdded = 0, kRemoved = 1, kChanged = 2, kCheckpointed = 3 };
+  std::string name;
+  Kind kind = Kind::kAdded;
+  MemberEntry before = {};  // of an added one nothing, of a changed one the position
+  bool operator==(const PastEdit&) const = default;
+};
+using PastCommit = std::vector<PastEdit>;
+
 struct LedgerTable {
   uint64_t number = 0;  // of the last commit that it has
+  uint64_t keep = 0;    // most commits before the last one that are kept
   MemberTable members = {};
-  bool operator==(const LedgerTable&) const = default;
+  // The edits of the last commits, the newest last. The commits before each of them are kept.
+  std::vector<std::shared_ptr<const PastCommit>> past = {};
+
+  uint64_t oldest_kept() const { return number - past.size(); }
+  bool operator==(const LedgerTable& other) const;
 };
 
 // A member that stays, and what its file gets.
@@ -91,6 +108,8 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer);
 
 // Makes the table that of the next commit. Errors: kDataLoss if the commit does not fit.
 absl::Status ApplyCommit(const LedgerCommit& commit, LedgerTable& table);
+// Keeps at most this many commits before the last one from now on.
+void KeepPast(uint64_t commits, LedgerTable& table);
 
 }  // namespace cairn::collection
 

@@ -31,14 +31,11 @@ bool IsLong(const State& state) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Member>> Member::Open(const Site& site, std::string_view name,
-                                                     const Ledger& ledger,
-                                                     std::shared_ptr<const File> ledger_file,
+                                                     const MemberEntry& entry,
+                                                     std::shared_ptr<Retention> retention,
                                                      const WriterOptions& options) {
-  const MemberEntry& entry = ledger.table.members.at(name);
   const std::string path = site.PathOf(name, entry.kind);
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, site.files->Open(path, FileMode::kReadWrite));
-  auto retention = std::make_shared<Retention>(std::move(ledger_file), ledger.table.number,
-                                               entry.position.generation);
   auto held = std::make_shared<HeldFile>(std::move(file), retention);
   OpenOptions open = site.MemberOptions();
   open.use_mmap = false;  // what is held back is not in the file
@@ -126,9 +123,13 @@ void Member::NoteListed(uint64_t number) {
   retention_->NoteListed(number, entry_.position.generation);
 }
 
-absl::Status RedoMember(const Site& site, std::string_view name, const Ledger& ledger) {
+bool IsDamageOf(const absl::Status& member) {
+  return absl::IsDataLoss(member) || absl::IsInvalidArgument(member) || absl::IsNotFound(member);
+}
+
+absl::Status RedoMember(const Site& site, const std::string& path, std::string_view name,
+                        const Ledger& ledger) {
   const MemberEntry& entry = ledger.table.members.at(name);
-  std::string path = site.PathOf(name, entry.kind);
   absl::StatusOr<Frame> frame = Frame::Open(path, site.MemberOptions());
   if (absl::IsNotFound(frame.status())) return absl::OkStatus();
   if (!frame.ok()) return frame.status();

@@ -24,11 +24,11 @@ namespace cairn::collection {
 // Not thread-safe. A destructor without Release drops what was prepared and staged.
 class Member {
  public:
-  // Opens the file of the member. `ledger_file` has the locks of readers. Errors: kDataLoss if the
-  // file does not hold what the ledger lists.
+  // Opens the file of the member that is listed like this. Errors: kDataLoss if the file does not
+  // hold what the ledger lists.
   static absl::StatusOr<std::unique_ptr<Member>> Open(const Site& site, std::string_view name,
-                                                      const Ledger& ledger,
-                                                      std::shared_ptr<const File> ledger_file,
+                                                      const MemberEntry& entry,
+                                                      std::shared_ptr<Retention> retention,
                                                       const WriterOptions& options);
   ~Member();
 
@@ -81,9 +81,14 @@ class Member {
   uint64_t last_change_ = 0;
 };
 
+// Returns true if the error says that the file of a member is damaged, or gone.
+bool IsDamageOf(const absl::Status& member);
+
 // Writes again what the ledger has of the member's commits since its checkpoint, whether it seems
-// to be there or not, and syncs the file: the disk may lack it. Does nothing if the file is gone.
-absl::Status RedoMember(const Site& site, std::string_view name, const Ledger& ledger);
+// to be there or not, and syncs the file at `path`: the disk may lack it. Does nothing if the file
+// is gone.
+absl::Status RedoMember(const Site& site, const std::string& path, std::string_view name,
+                        const Ledger& ledger);
 
 }  // namespace cairn::collection
 

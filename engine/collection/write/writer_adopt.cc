@@ -26,10 +26,12 @@ bool IsAsListed(const std::string& path, const Site& site, const Position& posit
 absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
   CAIRN_RETURN_IF_ERROR(unusable_);
   CollectionRecovery report;
+  const uint64_t keep = ledger_.table.keep;
   LedgerCommit commit{.number = ledger_.table.number + 1};
   for (const auto& [name, entry] : ledger_.table.members) {
     const std::string path = site_->PathOf(name, entry.kind);
     if (IsAsListed(path, *site_, entry.position)) continue;
+    CAIRN_RETURN_IF_ERROR(Need(Keep(0)));
     // A new checkpoint of the member may overwrite what readers of older states need.
     if (IsReadBefore(*ledger_file_, commit.number)) {
       return absl::UnavailableError(
@@ -57,6 +59,7 @@ absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
   if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) return report;
   CAIRN_RETURN_IF_ERROR(Decide(commit));
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
+  CAIRN_RETURN_IF_ERROR(Need(Keep(keep)));
   return report;
 }
 

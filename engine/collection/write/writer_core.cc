@@ -5,12 +5,10 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/collection/ledger/collection_locks.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/write/for_each.h"
 #include "engine/frame/api/handle_access.h"
-#include "engine/frame/sync/background_task.h"
-#include "engine/frame/writer/frame_writer.h"
 #include "engine/storage/descriptor_room.h"
 
 namespace cairn::collection {
@@ -30,73 +28,11 @@ size_t MaxOpen() {
       std::clamp<int64_t>(storage::FindDescriptorRoom(0).limit / kPart, 1, kMaxOpen));
 }
 
-// Returns the members that commits since the ledger's checkpoint have removed, the newest first.
-std::vector<AddedMember> RemovedFrom(const Ledger& ledger, const MemberTable& before) {
-  MemberTable table = before;
-  std::vector<AddedMember> removed;
-  for (const auto& commit : ledger.commits) {
-    for (const std::string& name : commit->removed) {
-      const auto member = table.find(name);
-      if (member == table.end()) continue;
-      removed.push_back({.name = name, .entry = member->second});
-      table.erase(member);
-    }
-    for (const AddedMember& added : commit->added) table.emplace(added.name, added.entry);
-  }
-  std::ranges::reverse(removed);
-  return removed;
-}
-
-// Works on numbers begin to end at the same time, on the last of them in this thread: the work
-// waits for the disk.
-absl::Status WorkTogether(size_t begin, size_t end, absl::FunctionRef<absl::Status(size_t)> work) {
-  std::vector<std::unique_ptr<frame::BackgroundTask>> tasks;
-  for (size_t i = begin; i + 1 < end; ++i) {
-    tasks.push_back(std::make_unique<frame::BackgroundTask>());
-    tasks.back()->Start([i, work] { return work(i); });
-  }
-  absl::Status status = work(end - 1);
-  for (const auto& task : tasks) status.Update(task->Wait());
-  return status;
-}
-
-// Works on all numbers below `count`, on some at the same time.
-absl::Status ForEachOf(size_t count, absl::FunctionRef<absl::Status(size_t)> work) {
-  constexpr size_t kMostTogether = 64;
-  constexpr size_t kFilesOfEach = 4;
-  size_t together = std::min(count, kMostTogether);
-  if (together > 1) {
-    const auto files = static_cast<int64_t>(2 * kFilesOfEach * together);
-    const auto left = static_cast<size_t>(storage::FindDescriptorRoom(files).left);
-    together = std::max<size_t>(left / (2 * kFilesOfEach), 1);
-  }
-  for (size_t begin = 0; begin < count; begin += together) {
-    CAIRN_RETURN_IF_ERROR(WorkTogether(begin, std::min(count, begin + together), work));
-  }
-  return absl::OkStatus();
-}
-
 Snapshot NewestOf(const frame::FrameCore& core) { return frame::HandleAccess::Make(core.newest()); }
 
 absl::Status ForEachMember(const std::vector<Member*>& members,
                            absl::FunctionRef<absl::Status(Member&)> work) {
   return ForEachOf(members.size(), [&](size_t i) { return work(*members[i]); });
-}
-
-// Returns the files that lie aside and belong to no member.
-absl::StatusOr<std::vector<std::string>> FindUnneeded(const Site& site, const LedgerTable& table) {
-  CAIRN_ASSIGN_OR_RETURN(std::vector<std::string> aside, FindAside(site));
-  if (aside.empty()) return aside;
-  std::set<std::string> of_members;
-  for (const auto& [name, entry] : table.members) {
-    of_members.insert(site.AsidePath(name, entry.id));
-  }
-  std::erase_if(aside, [&](const std::string& path) { return of_members.contains(path); });
-  return aside;
-}
-
-bool IsDamageOf(const absl::Status& member) {
-  return absl::IsDataLoss(member) || absl::IsInvalidArgument(member) || absl::IsNotFound(member);
 }
 
 using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
@@ -118,89 +54,11 @@ bool IsLedgerLong(const Ledger& ledger, const Snapshot& snapshot) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WriterCore>> WriterCore::Open(std::shared_ptr<const Site> site,
-                                                             const File& opened,
-                                                             const CollectionWriterOptions& options,
-                                                             bool takes_damage) {
-  const std::string path = site->LedgerPath();
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const File> locks,
-                         site->files->Open(path, FileMode::kRead));
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> file, site->files->Open(path, FileMode::kReadWrite));
-  auto held = std::make_shared<HeldFile>(std::move(file), nullptr);
-  OpenOptions open = LedgerReading(HoldFile(site->files, path, held));
-  open.use_mmap = false;
-  CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<frame::FrameCore> ledger,
-                         frame::FrameCore::Open(path, open));
-  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site, opened));
-  WriterOptions writing;
-  writing.wait = options.wait;
-  // A checkpoint that the frame needs, as after a receipt that was torn, comes with the table: the
-  // commits that the table lacks would else be gone.
-  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<frame::FrameWriter> writer,
-                         OpenWriter(ledger, writing, frame::Repair::kNoneYet));
-  // The writer may have waited.
-  CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site, opened));
-  std::unique_ptr<WriterCore> core(
-      new WriterCore(std::move(site), options.members, std::move(held), std::move(ledger),
-                     frame::HandleAccess::Make(std::move(writer)), std::move(locks)));
-  CAIRN_RETURN_IF_ERROR(core->Recover(takes_damage));
-  return core;
-}
-
 absl::Status WriterCore::Need(absl::Status status) {
   if (!status.ok() && unusable_.ok()) {
     unusable_ = FailedPrecondition("an earlier step failed: %s", status.message());
   }
   return status;
-}
-
-// Completes what the ledger has decided, after a writer that died. Then it has no copies any more.
-absl::Status WriterCore::Recover(bool takes_damage) {
-  const Snapshot snapshot = NewestOf(*ledger_core_);
-  const absl::StatusOr<std::shared_ptr<const Ledger>> ledger = ReadLedger(snapshot, nullptr);
-  if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
-  ledger_ = **ledger;
-  CAIRN_ASSIGN_OR_RETURN(const LedgerTable before, ReadTable(snapshot));
-  for (const auto& [name, entry] : RemovedFrom(ledger_, before.members)) {
-    const auto now = ledger_.table.members.find(name);
-    const bool is_there = now != ledger_.table.members.end();
-    const bool waits =
-        is_there && site_->files->Identity(site_->AsidePath(name, now->second.id)).ok();
-    // Another member may have the name by now. Of those that had it, the newest that is not aside
-    // is there.
-    if (!is_there || waits || now->second.kind != entry.kind) {
-      CAIRN_RETURN_IF_ERROR(PutAside(*site_, name, entry));
-    }
-    NoteNames(name);
-  }
-  std::set<std::string> touched;
-  for (const auto& commit : ledger_.commits) {
-    for (const AddedMember& added : commit->added) {
-      touched.insert(added.name);
-      NoteNames(added.name);
-    }
-    for (const MemberPart& part : commit->parts) touched.insert(part.name);
-  }
-  std::vector<std::string> there;
-  for (const std::string& name : touched) {
-    const auto member = ledger_.table.members.find(name);
-    if (member == ledger_.table.members.end()) continue;
-    CAIRN_RETURN_IF_ERROR(PlaceFile(*site_, name, member->second));
-    there.push_back(name);
-  }
-  CAIRN_RETURN_IF_ERROR(ForEachOf(there.size(), [&](size_t i) {
-    const MemberKind kind = ledger_.table.members.at(there[i]).kind;
-    const absl::Status redone = RedoMember(*site_, there[i], ledger_);
-    if (takes_damage && IsDamageOf(redone)) return absl::OkStatus();
-    return redone.ok() ? redone : AtPath(site_->PathOf(there[i], kind), redone);
-  }));
-  CAIRN_ASSIGN_OR_RETURN(aside_, FindUnneeded(*site_, ledger_.table));
-  // A TreeStore that keeps a value in the ledger breaks its seal.
-  const bool is_sealed = snapshot.info().sealed;
-  if (!ledger_.commits.empty() || !is_sealed) return CheckpointLedger();
-  // Commits will follow the receipt that the ledger's writer has written.
-  CAIRN_RETURN_IF_ERROR(ledger_held_->Sync());
-  return TidyUp();
 }
 
 absl::StatusOr<uint64_t> WriterCore::Commit(bool lists_checkpoints) {
@@ -323,7 +181,12 @@ absl::StatusOr<bool> WriterCore::PrepareLedger(Bytes layer) {
 // 3. Writes what waited for the decision. 4. Then names follow.
 absl::Status WriterCore::AfterLedger(const LedgerCommit& commit) {
   for (const auto& [name, entry] : removed_) {
-    members_.erase(name);
+    const auto member = members_.find(name);
+    if (member != members_.end()) {
+      // The ledger's next checkpoint will not know that commits which are kept need the file.
+      if (ledger_.table.keep > 0) CAIRN_RETURN_IF_ERROR(member->second->Sync());
+      members_.erase(member);
+    }
     CAIRN_RETURN_IF_ERROR(PutAside(*site_, name, entry));
   }
   for (const auto& [name, member] : members_) {
@@ -335,26 +198,21 @@ absl::Status WriterCore::AfterLedger(const LedgerCommit& commit) {
   }
   for (const auto& [name, added] : added_) NoteNames(name);
   for (const auto& [name, entry] : removed_) {
-    aside_.push_back(site_->AsidePath(name, entry.id));
+    aside_.Add(site_->AsidePath(name, entry.id), commit.number);
     NoteNames(name);
   }
   edited_.clear();
   added_.clear();
   removed_.clear();
-  return aside_.empty() ? absl::OkStatus() : TidyUp();
+  if (ledger_.table.keep > 0) {
+    CAIRN_RETURN_IF_ERROR(kept_.Hold(*site_, ledger_.table.oldest_kept()));
+  }
+  return aside_.RemoveUnread(*site_, *ledger_file_);
 }
 
 // Takes note that names next to this member's have changed.
 void WriterCore::NoteNames(std::string_view member) {
   changed_directories_.insert(site_->root + std::string(DirectoryOf(member)));
-}
-
-// Removes files that nobody needs any more.
-absl::Status WriterCore::TidyUp() {
-  if (aside_.empty() || IsReadBefore(*ledger_file_, ledger_.table.number)) return absl::OkStatus();
-  for (const std::string& path : aside_) CAIRN_RETURN_IF_ERROR(RemoveAside(*site_, path));
-  aside_.clear();
-  return absl::OkStatus();
 }
 
 absl::Status WriterCore::SyncMembers(absl::FunctionRef<bool(const Member&)> which) const {
@@ -384,7 +242,7 @@ absl::Status WriterCore::CheckpointLedger() {
   }
   CAIRN_RETURN_IF_ERROR(ledger_writer_.Checkpoint());
   CAIRN_RETURN_IF_ERROR(ledger_.BeginAfter(NewestOf(*ledger_core_)));
-  return TidyUp();
+  return aside_.RemoveUnread(*site_, *ledger_file_);
 }
 
 absl::StatusOr<bool> WriterCore::HasWaiters() const {
@@ -436,6 +294,7 @@ absl::Status WriterCore::Close() {
   CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
   members_.clear();
   CAIRN_RETURN_IF_ERROR(Need(ledger_writer_.Close()));
+  kept_.LetGo();
   unusable_ = FailedPrecondition("the writer is closed");
   return damage;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/members_writer.h"
 #include "engine/collection/members/site.h"
+#include "engine/collection/write/aside_files.h"
 #include "engine/collection/write/held_file.h"
+#include "engine/collection/write/kept_commit.h"
 #include "engine/collection/write/member.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/open/frame_core.h"
@@ -77,7 +80,9 @@ class WriterCore final : public MembersWriter {
   // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
   // stops.
   absl::Status Need(absl::Status status);
-  absl::Status Recover(bool takes_damage);
+  absl::Status Recover(std::optional<uint64_t> keep, bool takes_damage);
+  // Keeps this many commits before the newest from now on, durably.
+  absl::Status Keep(uint64_t commits);
 
   absl::Status CheckIsThere(std::string_view name) const;
   // Closes idle members if the process may not open the files of one more. Errors:
@@ -99,7 +104,6 @@ class WriterCore final : public MembersWriter {
   absl::Status CloseSome(size_t most);
   absl::Status CheckpointLedger();
   void NoteNames(std::string_view member);
-  absl::Status TidyUp();
 
   const std::shared_ptr<const Site> site_;
   const WriterOptions options_;                  // of members
@@ -111,7 +115,8 @@ class WriterCore final : public MembersWriter {
   std::map<std::string, std::unique_ptr<Member>, std::less<>> members_;  // with a writer
   // Directories in which names have changed since the ledger's checkpoint.
   std::set<std::string> changed_directories_;
-  std::vector<std::string> aside_;  // files that no member has
+  AsideFiles aside_;
+  KeptCommit kept_;
   // Edits that are staged.
   std::set<std::string, std::less<>> edited_;
   std::map<std::string, NewMember, std::less<>> added_;

@@ -6,6 +6,7 @@
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
+#include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/write/writer_core.h"
@@ -36,12 +37,11 @@ absl::StatusOr<Member*> WriterCore::OpenMember(std::string_view name) {
   auto member = members_.find(name);
   if (member == members_.end()) {
     CAIRN_RETURN_IF_ERROR(CheckIsCurrent(*site_, *ledger_file_));
+    const MemberEntry& entry = ledger_.table.members.find(name)->second;
+    auto retention = std::make_shared<Retention>(ledger_file_, GenerationsOf(name, ledger_.table));
     absl::StatusOr<std::unique_ptr<Member>> opened =
-        Member::Open(*site_, name, ledger_, ledger_file_, options_);
-    if (!opened.ok()) {
-      const MemberKind kind = ledger_.table.members.at(std::string(name)).kind;
-      return AtPath(site_->PathOf(name, kind), opened.status());
-    }
+        Member::Open(*site_, name, entry, std::move(retention), options_);
+    if (!opened.ok()) return AtPath(site_->PathOf(name, entry.kind), opened.status());
     member = members_.emplace(std::string(name), *std::move(opened)).first;
   }
   return member->second.get();

@@ -27,9 +27,18 @@ LedgerCommit Commit() {
   return commit;
 }
 
+// The table after that commit, with the one before.
+LedgerTable KeptTable() {
+  LedgerTable table = Table();
+  table.keep = 3;
+  EXPECT_TRUE(IsOk(ApplyCommit(Commit(), table)));
+  return table;
+}
+
 TEST(LedgerCodecTest, LayersAreReadAsTheyWereWritten) {
   EXPECT_EQ(ParseTable(EncodeTable(Table())).value(), Table());
   EXPECT_EQ(ParseTable(EncodeTable({})).value(), LedgerTable());
+  EXPECT_EQ(ParseTable(EncodeTable(KeptTable())).value(), KeptTable());
   EXPECT_EQ(ParseLedgerCommit(EncodeCommit(Commit())).value(), Commit());
 }
 
@@ -46,10 +55,23 @@ TEST(LedgerCodecTest, CutAndLongLayersAreRefused) {
   }
 }
 
+TEST(LedgerCodecTest, DamagedHistoryIsRefused) {
+  const std::vector<std::byte> layer = EncodeTable(KeptTable());
+  for (size_t size = 0; size < layer.size(); ++size) {
+    EXPECT_TRUE(IsDamage(ParseTable(Bytes(layer).first(size)).status(), "cairn.")) << size;
+  }
+  LedgerTable table = KeptTable();
+  table.past.insert(table.past.end(), 3, table.past[0]);
+  EXPECT_TRUE(IsDamage(ParseTable(EncodeTable(table)).status(), "4 of 8, of which 3 are kept"));
+  table.keep = 100;
+  table.past.insert(table.past.end(), 9, table.past[0]);
+  EXPECT_TRUE(IsDamage(ParseTable(EncodeTable(table)).status(), "13 of 8, of which 100 are kept"));
+}
+
 TEST(LedgerCodecTest, NewerVersionsAreTold) {
   std::vector<std::byte> layer = EncodeTable(Table());
-  layer[5] = std::byte{2};
-  EXPECT_TRUE(Fails(ParseTable(layer), absl::StatusCode::kUnimplemented, "version 2"));
+  layer[5] = std::byte{3};
+  EXPECT_TRUE(Fails(ParseTable(layer), absl::StatusCode::kUnimplemented, "version 3"));
 }
 
 TEST(LedgerCodecTest, CommitChangesTheTable) {

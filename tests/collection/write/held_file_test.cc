@@ -20,7 +20,8 @@ class HeldFileTest : public testing::Test {
   void SetUp() override {
     ledger_ = files_->Open("ledger", FileMode::kCreateNew).value();
     ASSERT_TRUE(IsOk(files_->Open("f", FileMode::kCreateNew).value()->WriteAt(0, Text("12345"))));
-    retention_ = std::make_shared<Retention>(ledger_, 3, 10);
+    retention_ = std::make_shared<Retention>(
+        ledger_, std::vector<ListedGeneration>{{.number = 3, .generation = 10}});
     held_ = std::make_shared<HeldFile>(files_->Open("f", FileMode::kReadWrite).value(), retention_);
     file_ = HoldFile(files_, "f", held_)->Open("f", FileMode::kReadWrite).value();
   }

@@ -1,0 +1,116 @@
+#include "engine/collection/ledger/ledger_history.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "engine/base/status.h"
+#include "engine/collection/ledger/member_name.h"
+
+namespace cairn::collection {
+
+namespace {
+
+CommitInfo InfoOf(const PastCommit& commit, uint64_t number) {
+  CommitInfo info = {.number = number};
+  const auto list = [&](const std::string& member, std::vector<std::string>& names) {
+    if (!HoldsAttributes(member)) return names.push_back(member);
+    std::string group = member.substr(0, std::max<size_t>(member.rfind('/'), 1));
+    const bool is_listed = std::ranges::find(info.attributes, group) != info.attributes.end();
+    if (!is_listed) info.attributes.push_back(std::move(group));
+  };
+  for (const PastEdit& edit : commit) {
+    if (edit.kind == PastEdit::Kind::kAdded) list(edit.name, info.added);
+    if (edit.kind == PastEdit::Kind::kRemoved) list(edit.name, info.removed);
+    if (edit.kind == PastEdit::Kind::kChanged) list(edit.name, info.changed);
+  }
+  for (auto* const names : {&info.added, &info.removed, &info.changed, &info.attributes}) {
+    std::ranges::sort(*names);
+  }
+  return info;
+}
+
+// Makes the table that of the commit before.
+absl::Status TakeBack(LedgerTable& table) {
+  const std::shared_ptr<const PastCommit> past = std::move(table.past.back());
+  table.past.pop_back();
+  for (auto edit = past->rbegin(); edit != past->rend(); ++edit) {
+    const auto member = table.members.find(edit->name);
+    const bool is_there = member != table.members.end();
+    if (is_there != (edit->kind != PastEdit::Kind::kRemoved)) {
+      return DataLoss("ledger: commit %d has changed %s, which is %s", table.number, edit->name,
+                      is_there ? "there" : "not there");
+    }
+    if (!is_there) {
+      table.members.emplace(edit->name, edit->before);
+    } else if (edit->kind == PastEdit::Kind::kAdded) {
+      table.members.erase(member);
+    } else {
+      member->second.position = edit->before.position;
+    }
+  }
+  --table.number;
+  return absl::OkStatus();
+}
+
+// Calls `visit` for each commit that can be taken back, the newest first, with its number.
+template <typename Visit>
+void ForEachPast(const LedgerTable& table, Visit visit) {
+  uint64_t number = table.number;
+  for (auto commit = table.past.rbegin(); commit != table.past.rend(); ++commit) {
+    visit(**commit, number--);
+  }
+}
+
+}  // namespace
+
+std::vector<CommitInfo> ListCommits(const LedgerTable& table) {
+  std::vector<CommitInfo> list;
+  ForEachPast(table, [&](const PastCommit& commit, uint64_t number) {
+    list.push_back(InfoOf(commit, number));
+  });
+  list.push_back({.number = table.oldest_kept()});
+  std::ranges::reverse(list);
+  return list;
+}
+
+// Members have all bytes of the commits that the ledger's checkpoint has.
+absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uint64_t number) {
+  auto ledger = std::make_shared<Ledger>();
+  ledger->table = newest.table;
+  while (ledger->table.number > number) CAIRN_RETURN_IF_ERROR(TakeBack(ledger->table));
+  for (const auto& commit : newest.commits) {
+    if (commit->number <= number) ledger->commits.push_back(commit);
+  }
+  return ledger;
+}
+
+std::vector<ListedGeneration> GenerationsOf(std::string_view member, const LedgerTable& table) {
+  std::vector<ListedGeneration> listed;
+  uint64_t generation = table.members.find(member)->second.position.generation;
+  bool is_there = true;
+  ForEachPast(table, [&](const PastCommit& commit, uint64_t number) {
+    for (auto edit = commit.rbegin(); edit != commit.rend() && is_there; ++edit) {
+      if (edit->name != member) continue;
+      listed.push_back({.number = number, .generation = generation});
+      generation = edit->before.position.generation;
+      is_there = edit->kind != PastEdit::Kind::kAdded;
+    }
+  });
+  if (is_there) listed.push_back({.number = table.oldest_kept(), .generation = generation});
+  std::ranges::reverse(listed);
+  return listed;
+}
+
+std::vector<RemovedMember> RemovedMembers(const LedgerTable& table) {
+  std::vector<RemovedMember> removed;
+  ForEachPast(table, [&](const PastCommit& commit, uint64_t number) {
+    for (const PastEdit& edit : commit) {
+      if (edit.kind != PastEdit::Kind::kRemoved) continue;
+      removed.push_back({.name = edit.name, .id = edit.before.id, .number = number});
+    }
+  });
+  return removed;
+}
+
+}  // namespace cairn::collection

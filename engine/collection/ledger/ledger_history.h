@@ -1,0 +1,41 @@
+// Older commits of a collection. The ledger's table tells what the last commits have changed, so it
+// leads back from each state to the one before. See CollectionWriterOptions::keep_commits.
+#ifndef CAIRN_ENGINE_COLLECTION_LEDGER_LEDGER_HISTORY_H_
+#define CAIRN_ENGINE_COLLECTION_LEDGER_LEDGER_HISTORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "cairn/collection.h"
+#include "engine/collection/ledger/collection_locks.h"
+#include "engine/collection/ledger/ledger.h"
+#include "engine/collection/ledger/ledger_codec.h"
+
+namespace cairn::collection {
+
+// Describes the commits that are kept, the oldest first.
+std::vector<CommitInfo> ListCommits(const LedgerTable& table);
+
+// Returns the state after a commit that is kept. Errors: kDataLoss if the table contradicts itself.
+absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uint64_t number);
+
+// Returns the generations of a member that the commits which are kept list, and since which commit,
+// in order.
+std::vector<ListedGeneration> GenerationsOf(std::string_view member, const LedgerTable& table);
+
+struct RemovedMember {
+  std::string name;
+  uint64_t id = 0;      // of its file
+  uint64_t number = 0;  // of the commit that removed it
+};
+// Returns the members that only older commits have.
+std::vector<RemovedMember> RemovedMembers(const LedgerTable& table);
+
+}  // namespace cairn::collection
+
+#endif  // CAIRN_ENGINE_COLLECTION_LEDGER_LEDGER_HISTORY_H_
