@@ -223,7 +223,8 @@ class CAIRN_EXPORT CollectionWriter {
   absl::StatusOr<bool> HasWaiters() const;
   // Commits, leaves complete checkpoints of all members, so that other Blosc2 libraries see
   // everything, and releases the collection. Every later call fails. A member that is damaged or
-  // missing keeps none of the others from being completed. In an object store, only commits.
+  // missing keeps none of the others from being completed. In an object store, commits, and lets
+  // the next ones who open read fewer commits, if 16 or more were made since the last time.
   // Errors: as for Commit; kDataLoss, kInvalidArgument or kNotFound for such a member.
   absl::Status Close();
 

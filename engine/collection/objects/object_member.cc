@@ -143,6 +143,39 @@ absl::Status MakeSureOf(const NewObject& object) {
   return absl::IsFailedPrecondition(put) ? WithCode(absl::StatusCode::kUnavailable, put) : put;
 }
 
+// Puts all of them at the same time, and returns the answers.
+std::vector<absl::StatusOr<ObjectInfo>> TryToPut(const std::vector<NewObject>& objects) {
+  struct Answers {
+    Mutex mutex;
+    CondVar changed;
+    size_t missing ABSL_GUARDED_BY(mutex) = 0;
+    std::vector<absl::StatusOr<ObjectInfo>> puts ABSL_GUARDED_BY(mutex);
+  };
+  const auto answers = std::make_shared<Answers>();
+  {
+    const MutexLock lock(answers->mutex);
+    answers->missing = objects.size();
+    answers->puts.resize(objects.size());
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const NewObject& object = objects[i];
+    ObjectStore::PutDone done = [answers, i](absl::StatusOr<ObjectInfo> put) {
+      const MutexLock lock(answers->mutex);
+      answers->puts[i] = std::move(put);
+      --answers->missing;
+      answers->changed.NotifyAll();
+    };
+    if (object.if_match.empty()) {
+      object.store->StartPutIfAbsent(object.name, object.bytes, std::move(done));
+    } else {
+      object.store->StartPutIfMatch(object.name, object.if_match, object.bytes, std::move(done));
+    }
+  }
+  const MutexLock lock(answers->mutex);
+  while (answers->missing > 0) answers->changed.Wait(answers->mutex);
+  return std::move(answers->puts);
+}
+
 bool IsAt(const Position& position, const Position& other) {
   return position.generation == other.generation && position.hash == other.hash;
 }
@@ -165,31 +198,13 @@ absl::StatusOr<std::shared_ptr<FrameCore>> OpenCoreIn(const ObjectDirectoryInfo&
 }
 
 absl::Status PutAll(const std::vector<NewObject>& objects) {
-  struct Answers {
-    Mutex mutex;
-    CondVar changed;
-    size_t count ABSL_GUARDED_BY(mutex) = 0;
-    std::vector<size_t> doubtful ABSL_GUARDED_BY(mutex);
-    absl::Status status ABSL_GUARDED_BY(mutex);
-  };
-  const auto answers = std::make_shared<Answers>();
+  absl::Status status;
+  const std::vector<absl::StatusOr<ObjectInfo>> puts = TryToPut(objects);
   for (size_t i = 0; i < objects.size(); ++i) {
-    objects[i].store->StartPutIfAbsent(objects[i].name, objects[i].bytes,
-                                       [answers, i](const absl::StatusOr<ObjectInfo>& put) {
-                                         const MutexLock lock(answers->mutex);
-                                         ++answers->count;
-                                         if (IsInDoubt(put.status())) {
-                                           answers->doubtful.push_back(i);
-                                         } else {
-                                           answers->status.Update(put.status());
-                                         }
-                                         answers->changed.NotifyAll();
-                                       });
+    const absl::Status put = puts[i].status();
+    status.Update(IsInDoubt(put) ? MakeSureOf(objects[i]) : put);
   }
-  const MutexLock lock(answers->mutex);
-  while (answers->count < objects.size()) answers->changed.Wait(answers->mutex);
-  for (const size_t i : answers->doubtful) answers->status.Update(MakeSureOf(objects[i]));
-  return answers->status;
+  return status;
 }
 
 absl::StatusOr<std::shared_ptr<FrameCore>> OpenListedMember(const Site& site, std::string_view name,
@@ -244,6 +259,7 @@ absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Create(const Site& s
       std::string(name), entry, std::move(objects), std::move(path), std::move(shown),
       site.MemberOptions(), std::move(core), HandleAccess::Make(std::move(writer))));
   member->is_begun_ = false;
+  member->frame_etag_ = std::string();
   return member;
 }
 
@@ -340,13 +356,44 @@ absl::StatusOr<NewObject> ObjectMember::IndexObject() const {
       .store = shown_, .name = IndexObjectName(entry_.id, generation), .bytes = shown_->index()};
 }
 
-absl::Status ObjectMember::Publish() const {
-  const std::string name(format::kIndexFileName);
-  const std::vector<std::byte> index = shown_->index();
-  const absl::Status put = objects_.store->PutIfAbsent(name, index).status();
-  if (!absl::IsFailedPrecondition(put)) return put;
-  CAIRN_ASSIGN_OR_RETURN(const ObjectInfo there, objects_.store->Head(name));
-  return objects_.store->PutIfMatch(name, there.etag, index).status();
+absl::StatusOr<NewObject> ObjectMember::FrameObject() {
+  NewObject frame = {.store = objects_.store,
+                     .name = std::string(format::kIndexFileName),
+                     .bytes = shown_->index()};
+  if (!frame_etag_.has_value()) {
+    const absl::StatusOr<ObjectInfo> there = frame.store->Head(frame.name);
+    if (!there.ok() && !absl::IsNotFound(there.status())) return there.status();
+    frame_etag_ = there.ok() ? there->etag : std::string();
+  }
+  frame.if_match = *frame_etag_;
+  return frame;
+}
+
+absl::Status ObjectMember::Publish() {
+  absl::StatusOr<ObjectInfo> put;
+  for (int tries = 0; tries < 2; ++tries) {
+    CAIRN_ASSIGN_OR_RETURN(const NewObject frame, FrameObject());
+    put = TryToPut({frame}).front();
+    frame_etag_ = put.ok() ? std::optional(put->etag) : std::nullopt;
+    if (!absl::IsFailedPrecondition(put.status())) break;  // another one is there
+  }
+  return put.status();
+}
+
+void ObjectMember::PublishAll(std::span<ObjectMember* const> members) {
+  std::vector<NewObject> frames;
+  std::vector<ObjectMember*> published;
+  for (ObjectMember* const member : members) {
+    absl::StatusOr<NewObject> frame = member->FrameObject();
+    if (!frame.ok()) continue;
+    frames.push_back(*std::move(frame));
+    published.push_back(member);
+  }
+  const std::vector<absl::StatusOr<ObjectInfo>> puts = TryToPut(frames);
+  for (size_t i = 0; i < puts.size(); ++i) {
+    published[i]->frame_etag_ = puts[i].ok() ? std::optional(puts[i]->etag) : std::nullopt;
+    if (absl::IsFailedPrecondition(puts[i].status())) published[i]->Publish().IgnoreError();
+  }
 }
 
 }  // namespace cairn::collection

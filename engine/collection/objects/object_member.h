@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,11 +40,13 @@ absl::StatusOr<std::shared_ptr<frame::FrameCore>> OpenListedMember(const Site& s
 absl::StatusOr<Snapshot> OpenObjectMember(const Site& site, std::string_view name,
                                           const Ledger& ledger);
 
-// An object that nobody else puts, unless with the same meaning.
+// An object that nobody else puts, unless with the same meaning. Replaces the one with the etag
+// `if_match`, or none if that is empty.
 struct NewObject {
   std::shared_ptr<ObjectStore> store;
   std::string name;
   std::vector<std::byte> bytes;
+  std::string if_match = {};
 };
 // Puts objects that are not there yet, at the same time.
 absl::Status PutAll(const std::vector<NewObject>& objects);
@@ -100,7 +103,9 @@ class ObjectMember {
   // not a checkpoint of the listed state.
   absl::StatusOr<NewObject> IndexObject() const;
   // Puts that index as the one of a frame, too, for whoever opens the member alone.
-  absl::Status Publish() const;
+  absl::Status Publish();
+  // Does so for several members at the same time. Nothing depends on it, so errors are not told.
+  static void PublishAll(std::span<ObjectMember* const> members);
 
  private:
   ObjectMember(std::string name, MemberEntry entry, ObjectDirectoryInfo objects, std::string path,
@@ -116,6 +121,7 @@ class ObjectMember {
         writer_(std::move(writer)) {}
 
   absl::StatusOr<MemberPart> PartOf(std::vector<FilePatch> records) const;
+  absl::StatusOr<NewObject> FrameObject();
 
   const std::string name_;
   MemberEntry entry_;
@@ -127,6 +133,9 @@ class ObjectMember {
   Writer writer_;
   const BootClock::time_point made_ = BootClock::now();
   bool is_begun_ = true;  // false for a new member without a checkpoint
+  // The etag of the frame for those who open the member alone: empty if there should be none, and
+  // nothing if that is not known.
+  std::optional<std::string> frame_etag_;
 };
 
 }  // namespace cairn::collection

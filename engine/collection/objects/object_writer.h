@@ -50,7 +50,7 @@ class ObjectWriter final : public MembersWriter {
   void Rollback() override;
   // Returns false: writers do not wait for each other.
   absl::StatusOr<bool> HasWaiters() const override;
-  // Commits, and writes no checkpoints, which come with commits.
+  // Commits, and writes a checkpoint if that saves the next ones who open more than it costs.
   absl::Status Close() override;
 
  private:
@@ -83,10 +83,10 @@ class ObjectWriter final : public MembersWriter {
   absl::Status Follow();
   absl::Status ReadCommits();
   void ShowFrames(const LedgerCommit& commit);
+  void ShowCollection() const;
 
-  bool IsLedgerLong() const;
-  // Makes the checkpoint that is due, and collects garbage then.
-  absl::Status TidyUp();
+  // Makes a checkpoint, and collects garbage if that is due.
+  absl::Status TidyUp(bool collects);
   absl::Status Checkpoint();
   absl::Status CheckpointMembers(const std::set<std::string>& names);
   absl::Status CheckpointLedger();

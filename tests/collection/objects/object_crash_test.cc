@@ -64,6 +64,14 @@ class ObjectCrashTest : public ObjectCollectionTest {
     }
     return noise;
   }
+  // Makes commits until the next writer that closes writes a checkpoint.
+  void MakeLong() {
+    CollectionWriter writer = OpenWriter();
+    for (int32_t i = 0; i < 14; ++i) {
+      ASSERT_TRUE(IsOk(Stage(writer, i % 2 == 0 ? "/b" : "/c", {i})));
+      ASSERT_TRUE(IsOk(writer.Commit()));
+    }
+  }
   // Lets a writer that makes a commit die after each number of requests.
   void DieEverywhere(const Step& stage, const Content& after, int64_t least) {
     for (int64_t limit = 0;; ++limit) {
@@ -139,6 +147,71 @@ class ObjectCrashTest : public ObjectCollectionTest {
 
 TEST_F(ObjectCrashTest, AWriterThatDiesAnywhereLeavesTheOldStateOrTheNewOne) {
   DieEverywhere(StageAll, After(), 10);
+}
+
+TEST_F(ObjectCrashTest, AWriterThatDiesAsItClosesLosesNothing) {
+  for (int64_t limit = 0;; ++limit) {
+    SCOPED_TRACE(limit);
+    MakeAnew();
+    MakeLong();
+    const Content before = Stored();
+    Content after = before;
+    for (int32_t i = 0; i < 120; ++i) after["/a"].push_back(i);
+    const CollectionSnapshot old = Open().snapshot();
+    const auto dying = std::make_shared<DyingStore>(store_);
+    bool committed = false;
+    {
+      CollectionWriter writer = OpenWriter(dying);
+      dying->DieAfter(limit);
+      committed = Stage(writer, "/a", Range(0, 120)).ok() && writer.Close().ok();
+    }
+    const Content now = Stored();
+    EXPECT_TRUE(now == before || now == after);
+    EXPECT_TRUE(now == after || !committed);
+    EXPECT_EQ(ContentOf(old), before);
+    CollectionWriter next = OpenWriter();
+    ASSERT_TRUE(IsOk(Stage(next, "/c", {-1})));
+    ASSERT_TRUE(IsOk(next.Close()));
+    Content more = now;
+    more["/c"].push_back(-1);
+    EXPECT_EQ(Stored(), more);
+    if (dying->is_dead()) continue;
+    EXPECT_GE(limit, 15);
+    break;
+  }
+}
+
+TEST_F(ObjectCrashTest, WritersThatComeBetweenAsOneClosesLoseNothing) {
+  for (int64_t place = 0;; ++place) {
+    SCOPED_TRACE(place);
+    MakeAnew();
+    MakeLong();
+    Content content = Stored();
+    const auto watched = std::make_shared<DyingStore>(store_);
+    CollectionWriter writer = OpenWriter(watched);
+    CollectionWriter other = OpenWriter();
+    ASSERT_TRUE(IsOk(Stage(writer, "/a", Range(0, 120))));
+    int64_t visits = 0;
+    watched->OnChange([&] {
+      if (visits++ != place) return;
+      ASSERT_TRUE(IsOk(Stage(other, "/b", Range(0, 120))));
+      ASSERT_TRUE(IsOk(other.Close()));
+    });
+    ASSERT_TRUE(IsOk(writer.Close()));
+    watched->OnChange(nullptr);
+    const bool is_between = visits > place;
+    for (int32_t i = 0; i < 120; ++i) {
+      content["/a"].push_back(i);
+      if (is_between) content["/b"].push_back(i);
+    }
+    EXPECT_EQ(Stored(), content);
+    CollectionWriter next = OpenWriter();
+    ASSERT_TRUE(IsOk(Stage(next, "/b", {-1})));
+    ASSERT_TRUE(IsOk(next.Close()));
+    content["/b"].push_back(-1);
+    EXPECT_EQ(Stored(), content);
+    if (!is_between) break;
+  }
 }
 
 TEST_F(ObjectCrashTest, AWriterThatDiesInACheckpointLosesNothing) {
