@@ -35,6 +35,37 @@ const char* NameOf(const std::vector<std::string>& names, size_t number) {
   return number < names.size() ? names[number].c_str() : nullptr;
 }
 
+CollectionWriterOptions WritingBy(const WriterOptions& members) {
+  CollectionWriterOptions options{.wait = members.wait, .members = members};
+  if (members.keep_generations > 0) options.keep_commits = members.keep_generations;
+  return options;
+}
+
+std::vector<const char*> TextsOf(const std::vector<std::string>& names) {
+  std::vector<const char*> texts;
+  for (const std::string& name : names) texts.push_back(name.c_str());
+  return texts;
+}
+
+bool Show(const CommitInfo& commit, bool (*each)(void* context, const cairn_commit_info* info),
+          void* context) {
+  const std::vector<const char*> added = TextsOf(commit.added);
+  const std::vector<const char*> removed = TextsOf(commit.removed);
+  const std::vector<const char*> changed = TextsOf(commit.changed);
+  const std::vector<const char*> attributes = TextsOf(commit.attributes);
+  const cairn_commit_info info = {.struct_size = sizeof(cairn_commit_info),
+                                  .number = commit.number,
+                                  .added = added.data(),
+                                  .removed = removed.data(),
+                                  .changed = changed.data(),
+                                  .attributes = attributes.data(),
+                                  .added_count = added.size(),
+                                  .removed_count = removed.size(),
+                                  .changed_count = changed.size(),
+                                  .attributes_count = attributes.size()};
+  return each(context, &info);
+}
+
 }  // namespace
 }  // namespace cairn::c_api
 
@@ -82,7 +113,48 @@ cairn_code cairn_collection_open_writer(cairn_collection* collection,
   return ReturnHandle(writer, "writer", status, [&]() -> absl::StatusOr<cairn::CollectionWriter> {
     CAIRN_REQUIRE(collection);
     CAIRN_ASSIGN_OR_RETURN(const cairn::WriterOptions members, ToCpp(options));
-    return collection->collection.OpenWriter({.wait = members.wait, .members = members});
+    return collection->collection.OpenWriter(cairn::c_api::WritingBy(members));
+  });
+}
+
+cairn_code cairn_collection_history(cairn_collection* collection,
+                                    bool (*each)(void* context, const cairn_commit_info* info),
+                                    void* context, cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(collection);
+    if (each == nullptr) return cairn::InvalidArgument("each is NULL");
+    CAIRN_ASSIGN_OR_RETURN(const std::vector<cairn::CommitInfo> history,
+                           collection->collection.History());
+    for (const cairn::CommitInfo& commit : history) {
+      if (!cairn::c_api::Show(commit, each, context)) break;
+    }
+    return absl::OkStatus();
+  });
+}
+
+cairn_code cairn_collection_open_commit(cairn_collection* collection, uint64_t number,
+                                        cairn_collection_snapshot** snapshot,
+                                        cairn_status* status) {
+  return ReturnHandle(snapshot, "snapshot", status,
+                      [&]() -> absl::StatusOr<cairn::CollectionSnapshot> {
+                        CAIRN_REQUIRE(collection);
+                        return collection->collection.OpenCommit(number);
+                      });
+}
+
+cairn_code cairn_collection_apply_increment(cairn_collection* collection,
+                                            const cairn_collection_snapshot* increment,
+                                            const cairn_writer_options* options, bool* applied,
+                                            cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(collection);
+    CAIRN_REQUIRE(increment);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::WriterOptions members, ToCpp(options));
+    CAIRN_ASSIGN_OR_RETURN(const bool done,
+                           collection->collection.ApplyIncrement(increment->snapshot,
+                                                                 cairn::c_api::WritingBy(members)));
+    if (applied != nullptr) *applied = done;
+    return absl::OkStatus();
   });
 }
 
@@ -134,6 +206,18 @@ cairn_code cairn_collection_snapshot_open_attributes(const cairn_collection_snap
     CAIRN_REQUIRE(snapshot);
     CAIRN_REQUIRE(group);
     return snapshot->snapshot.OpenAttributes(group);
+  });
+}
+
+cairn_code cairn_collection_snapshot_write_increment(const cairn_collection_snapshot* snapshot,
+                                                     const char* path,
+                                                     const cairn_collection_snapshot* since,
+                                                     cairn_status* status) {
+  return Return(status, [&]() -> absl::Status {
+    CAIRN_REQUIRE(snapshot);
+    CAIRN_REQUIRE(path);
+    CAIRN_REQUIRE(since);
+    return snapshot->snapshot.WriteIncrement(path, since->snapshot);
   });
 }
 

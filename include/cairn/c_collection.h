@@ -50,13 +50,51 @@ CAIRN_EXPORT cairn_code cairn_collection_newest(const cairn_collection* collecti
 CAIRN_EXPORT cairn_code cairn_collection_refresh(cairn_collection* collection,
                                                  cairn_collection_snapshot** snapshot,
                                                  cairn_status* status);
-// Opens the only writer of the collection. The options are those of all members; opening,
-// keep_generations and max_file_size are not used.
+// Opens the only writer of the collection. The options are those of all members; opening and
+// max_file_size are not used. If keep_generations is not 0, the collection keeps this many commits
+// before the newest from now on, and remembers the number.
 // Errors: CAIRN_UNAVAILABLE if another writer holds the collection for longer than wait_ms.
 CAIRN_EXPORT cairn_code cairn_collection_open_writer(cairn_collection* collection,
                                                      const cairn_writer_options* options,
                                                      cairn_collection_writer** writer,
                                                      cairn_status* status);
+
+// A commit that can be opened. The names are those of the members that it added, removed and
+// changed, and of the groups whose attributes it changed, each list in order. A member that was
+// replaced is added and removed. The oldest commit has no names.
+typedef struct cairn_commit_info {
+  size_t struct_size;
+  uint64_t number;
+  const char* const* added;
+  const char* const* removed;
+  const char* const* changed;
+  const char* const* attributes;
+  size_t added_count;
+  size_t removed_count;
+  size_t changed_count;
+  size_t attributes_count;
+} cairn_commit_info;
+
+// Calls `each` for every commit that is kept, the oldest first. The info is valid during the call.
+// If `each` returns false, the list ends with CAIRN_OK.
+// Errors: as for refreshing; CAIRN_UNIMPLEMENTED in an object store; CAIRN_FAILED_PRECONDITION for
+// a store of python-blosc2.
+CAIRN_EXPORT cairn_code cairn_collection_history(cairn_collection* collection,
+                                                 bool (*each)(void* context,
+                                                              const cairn_commit_info* info),
+                                                 void* context, cairn_status* status);
+// Opens the state after a commit that is kept. Errors: CAIRN_NOT_FOUND if it is not; else as above.
+CAIRN_EXPORT cairn_code cairn_collection_open_commit(cairn_collection* collection, uint64_t number,
+                                                     cairn_collection_snapshot** snapshot,
+                                                     cairn_status* status);
+// Brings the collection up to date with an increment, in one commit. *applied is false if it has
+// that content already; it may be NULL.
+// Errors: CAIRN_FAILED_PRECONDITION if the collection has not the content that the increment was
+// made for; those of opening a writer and of committing.
+CAIRN_EXPORT cairn_code cairn_collection_apply_increment(cairn_collection* collection,
+                                                         const cairn_collection_snapshot* increment,
+                                                         const cairn_writer_options* options,
+                                                         bool* applied, cairn_status* status);
 
 // ---- Snapshots ----
 
@@ -92,6 +130,11 @@ CAIRN_EXPORT cairn_code cairn_collection_snapshot_open_attributes(
 // members.
 CAIRN_EXPORT cairn_code cairn_collection_snapshot_copy_to(const cairn_collection_snapshot* snapshot,
                                                           const char* path, cairn_status* status);
+// Writes what is new since an older state, or a state of a copy, as a file at `path`.
+// Errors: as for a copy.
+CAIRN_EXPORT cairn_code cairn_collection_snapshot_write_increment(
+    const cairn_collection_snapshot* snapshot, const char* path,
+    const cairn_collection_snapshot* since, cairn_status* status);
 // Checks the ledger and all members. A section begins with the name of the member. Errors: as for
 // cairn_snapshot_verify.
 CAIRN_EXPORT cairn_code cairn_collection_snapshot_verify(const cairn_collection_snapshot* snapshot,

@@ -37,6 +37,7 @@ extern const test_case frame_tests[];
 extern const test_case array_tests[];
 extern const test_case writer_tests[];
 extern const test_case collection_tests[];
+extern const test_case collection_history_tests[];
 extern const test_case repair_tests[];
 extern const test_case thread_tests[];
 extern const test_case log_tests[];

@@ -365,6 +365,54 @@ class WritingTest(CollectionTest):
         with self.assertRaises(cairn.AlreadyExists):
             made.backup(self.path("copy.b2d"))
 
+    def test_increments_bring_a_copy_up_to_date(self):
+        made = self.made()
+        made.backup(self.path("copy.b2d"))
+        copy = cairn.open_collection(self.path("copy.b2d"), "r+")
+        with made.writer() as writer:
+            writer["/day/temp"].append(DAY)
+            writer.remove("/day/rain")
+            writer.attributes()["title"] = "weather"
+        made.backup(self.path("new"), since=copy)
+        self.assertTrue(copy.restore(self.path("new")))
+        self.assertEqual((copy.members(), copy["/day/temp"].shape), (["/day/temp"], (2, 180)))
+        self.assertEqual(copy.attributes()["title"], "weather")
+        self.assertFalse(copy.restore(self.path("new")), "repeated")
+        with copy.writer() as writer:
+            writer["/day/temp"].append(DAY)
+        with self.assertRaises(cairn.FailedPrecondition):
+            copy.restore(self.path("new"))
+        with self.assertRaises(cairn.InvalidType):
+            made.backup(self.path("other"), since=self.path("copy.b2d"))
+        with self.assertRaises(cairn.ReadOnly):
+            cairn.open_collection(self.path("copy.b2d")).restore(self.path("new"))
+
+    def test_older_commits_are_listed_and_opened(self):
+        made = self.made()
+        self.assertEqual(made.history(), [cairn.Commit(made.number, [], [], [], [])])
+        first = made.number
+        with made.writer(keep_commits=3) as writer:
+            writer["/day/temp"].append(DAY)
+            writer.add("/day/wind", DAY)
+            writer.commit()
+            writer.remove("/day/rain")
+            writer.attributes("/day")["unit"] = "K"
+            writer.commit()
+            self.assertEqual(made.history()[1:], [
+                cairn.Commit(first + 1, ["/day/wind"], [], ["/day/temp"], []),
+                cairn.Commit(first + 2, [], ["/day/rain"], [], ["/day"]),
+            ])  # fmt: skip
+        old = made.at(first)
+        self.assertEqual((old.number, old.members(), old["/day/temp"].shape), (first, ["/day/rain", "/day/temp"], (1, 180)))
+        made.at(first + 1).backup(self.path("copy.b2d"))
+        self.assertEqual(len(cairn.open_collection(self.path("copy.b2d"))), 3)
+        with self.assertRaisesRegex(cairn.NotFound, "not kept"):
+            made.at(first + 90)
+        with made.writer(keep_commits=0):
+            pass
+        self.assertEqual(len(made.history()), 1)
+        self.assertEqual(old["/day/rain"].shape, (1, 180))
+
     def test_released_writer_leaves_its_commits_and_lets_others_write(self):
         made = self.made()
         writer = made.writer()

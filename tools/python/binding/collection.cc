@@ -3,10 +3,13 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -109,8 +112,9 @@ CollectionHandle OpenCollection(const std::string& path, bool create, bool mmap,
   return {std::move(context), std::move(collection)};
 }
 
-CollectionWriterHandle* OpenCollectionWriter(CollectionHandle& self, int64_t wait) {
-  CollectionWriterOptions options;
+CollectionWriterHandle* OpenCollectionWriter(CollectionHandle& self, int64_t wait,
+                                             std::optional<uint64_t> keep_commits) {
+  CollectionWriterOptions options{.keep_commits = keep_commits};
   options.members.executor = self.context.executor;
   CollectionWriter writer = Check(WaitWithoutGil(
       nullptr, wait,
@@ -120,6 +124,32 @@ CollectionWriterHandle* OpenCollectionWriter(CollectionHandle& self, int64_t wai
       },
       [](const auto& opened) { return !absl::IsUnavailable(opened.status()); }));
   return new CollectionWriterHandle(self.context, std::move(writer));
+}
+
+bool ApplyIncrement(CollectionHandle& self, const CollectionSnapshotHandle& increment,
+                    int64_t wait) {
+  CollectionWriterOptions options;
+  options.members.executor = self.context.executor;
+  return Check(WaitWithoutGil(
+      nullptr, wait,
+      [&](std::chrono::milliseconds part) {
+        options.wait = part;
+        return self.collection.ApplyIncrement(increment.snapshot, options);
+      },
+      [](const auto& applied) { return !absl::IsUnavailable(applied.status()); }));
+}
+
+// Returns the number of each commit, and the names of what it changed.
+auto CollectionHistory(CollectionHandle& self) {
+  using Names = std::vector<std::string>;
+  const std::vector<CommitInfo> history =
+      Check(WithoutGil([&] { return self.collection.History(); }));
+  std::vector<std::tuple<uint64_t, Names, Names, Names, Names>> commits;
+  for (const CommitInfo& commit : history) {
+    commits.emplace_back(commit.number, commit.added, commit.removed, commit.changed,
+                         commit.attributes);
+  }
+  return commits;
 }
 
 MemberHandle* AddMember(CollectionWriterHandle& self, const std::string& name,
@@ -180,6 +210,12 @@ void BindCollection(nb::module_& module) {
             Check(WithoutGil([&] { return self.snapshot.CopyTo(path); }));
           },
           "path"_a)
+      .def(
+          "write_increment",
+          [](const SnapshotOf& self, const std::string& path, const SnapshotOf& since) {
+            Check(WithoutGil([&] { return self.snapshot.WriteIncrement(path, since.snapshot); }));
+          },
+          "path"_a, "since"_a)
       .def(
           "verify",
           [](const SnapshotOf& self, int depth, nb::object progress) {
@@ -245,7 +281,17 @@ void BindCollection(nb::module_& module) {
                                Check(WithoutGil([&] { return self.collection.Refresh(); }))};
            })
       .def("has_ledger", [](const CollectionHandle& self) { return self.collection.has_ledger(); })
-      .def("open_writer", &OpenCollectionWriter, "wait"_a);
+      .def("history", &CollectionHistory)
+      .def(
+          "open_commit",
+          [](CollectionHandle& self, uint64_t number) {
+            return SnapshotOf{
+                self.context,
+                Check(WithoutGil([&] { return self.collection.OpenCommit(number); }))};
+          },
+          "number"_a)
+      .def("apply_increment", &ApplyIncrement, "increment"_a, "wait"_a)
+      .def("open_writer", &OpenCollectionWriter, "wait"_a, "keep_commits"_a.none());
 
   module.def(
       "recover_collection",

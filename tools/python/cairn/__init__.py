@@ -62,7 +62,7 @@ from .errors import (
 from .follow import Follower
 from .frame import Frame
 from .hdf5_files import from_hdf5, to_hdf5
-from .info import CodedColumn, Finding, Generation, Info, Report
+from .info import CodedColumn, Commit, Finding, Generation, Info, Report
 from .logs.aggregates import Aggregates, FieldStatistics
 from .logs.follow import LogFollower
 from .logs.info import LogInfo, Retention, Rotation, UpsertReport
@@ -88,6 +88,7 @@ __all__ = [
     "CollectionRecovery",
     "CollectionSnapshot",
     "CollectionWriter",
+    "Commit",
     "CommitTimer",
     "DataLoss",
     "Error",

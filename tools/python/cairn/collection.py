@@ -11,7 +11,7 @@ from . import _engine, options
 from .arguments import members_raise_ours, raises_ours, told
 from .collection_writer import CollectionWriter
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, InvalidType, NoSuchMember, NotFound, ReadOnly, Unimplemented
-from .info import Report
+from .info import Commit, Report
 from .metadata import NO_LAYERS, Layers, RawVlMeta, VlMeta, attributes_name
 from .opened import Immutable, Opened
 from .options import Limits
@@ -100,13 +100,21 @@ class Members(Mapping[str, Snapshot]):
         """
         return Report._of(self._view().engine, depth, progress)
 
-    def backup(self, path: Path) -> None:
+    def backup(self, path: Path, *, since: Optional[Members] = None) -> None:
         """Copies this state of all members to a new collection at `path`. A writer may be open meanwhile.
 
         If `path` ends with ".b2z", the copy is one file, a packed store. The backup of that file is
         a collection again.
+
+        since
+            An older state, or a copy. `path` then becomes an increment, a file that holds what is
+            new since that state. `Collection.restore` brings any copy of that state up to date.
         """
         target = name_of(path)
+        if since is not None:
+            if not isinstance(since, Members):
+                raise InvalidType(f"since: expected a collection or a state of one, got {told(since)}")
+            return self._view().engine.write_increment(target, since._view().engine)
         if is_uri(target) and not is_uri(self._where):
             raise Unimplemented(f"{target}: `cairn backup` copies a collection of this machine to an object store")
         self._view().engine.copy_to(target)
@@ -199,7 +207,42 @@ class Collection(Opened[State], Members):
         """The names and members of the state that is shown now."""
         return self.snapshot().items()
 
-    def writer(self, *, wait: Optional[float] = None) -> CollectionWriter:
+    def history(self) -> list[Commit]:
+        """The commits that `at` can open. The oldest comes first, and tells nothing but its number.
+
+        A collection keeps as many as its writer has said by `keep_commits`, at first none but the newest.
+        """
+        self._view()
+        return [Commit(*commit) for commit in self._engine.history()]
+
+    def at(self, number: int) -> CollectionSnapshot:
+        """Returns the state after the commit of that `number`, one of the `history`. Raises `NotFound` for any other."""
+        self._view()
+        number = options.integer(number, "number", 0, 2**63 - 1)
+        return CollectionSnapshot(self._seen(self._engine.open_commit(number)))
+
+    def restore(self, increment: Path, *, wait: Optional[float] = None) -> bool:
+        """Brings a copy up to date with an increment, in one commit.
+
+        Returns False if the collection has the content of the increment already, so an interrupted
+        restore can be repeated.
+
+        increment
+            The file that `backup` has made with `since`. The collection has the content that this
+            state had. Otherwise the call raises `FailedPrecondition`.
+        wait
+            The number of seconds to wait for another writer, as in `writer`.
+        """
+        self._view()
+        if self._mode == "r":
+            raise ReadOnly(f"{self._where}: opened for reading; open it with mode 'r+'")
+        opened = _engine_of(name_of(increment), "r", self._options)
+        milliseconds = self._wait if wait is None else options.milliseconds(wait)
+        applied = bool(self._engine.apply_increment(opened.snapshot(), milliseconds))
+        self._committed(None)
+        return applied
+
+    def writer(self, *, wait: Optional[float] = None, keep_commits: Optional[int] = None) -> CollectionWriter:
         """Opens the writer of the collection. A collection has one writer at a time, over all processes.
 
         Use it as a context manager, so that many edits become one commit.
@@ -208,11 +251,15 @@ class Collection(Opened[State], Members):
             The number of seconds to wait for another writer. After it, the call raises
             `Unavailable`. Signals are handled meanwhile. The default is the `wait` that the
             collection was opened with.
+        keep_commits
+            The number of commits before the newest that stay readable; see `history`. The
+            collection remembers it. The end of a writer may be a commit of its own.
         """
         self._view()
         if self._mode == "r":
             raise ReadOnly(f"{self._where}: opened for reading; open it with mode 'r+'")
-        engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait))
+        kept = None if keep_commits is None else options.integer(keep_commits, "keep_commits")
+        engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait), kept)
         return CollectionWriter(engine, self._committed, self._where)
 
     def _committed(self, number: Optional[int]) -> CollectionSnapshot:

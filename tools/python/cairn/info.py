@@ -143,6 +143,16 @@ class Generation(NamedTuple):
     end: int  # position in the file after its last byte
 
 
+class Commit(NamedTuple):
+    """Describes a commit of a collection that `Collection.at` can still open."""
+
+    number: int
+    added: list[str]  # members, in order; one that was replaced is added and removed
+    removed: list[str]
+    changed: list[str]
+    attributes: list[str]  # groups whose attributes it changed
+
+
 def readable(nbytes: float) -> str:
     """Returns a size as people read it."""
     for unit in ("B", "KiB", "MiB", "GiB"):
