@@ -30,7 +30,7 @@ constexpr uint64_t kOneOf = 4;
 // A writer that closes writes a checkpoint after this many commits, if no more members have changed
 // than there are commits. So it puts at most two objects for each commit, and whoever opens gets 16
 // records at most, as long as writers do not stay open. A program that opens, changes ten members
-// and closes takes 31 to 47 requests then, and 34 for the checkpoint.
+// and closes takes 24 to 39 requests then, and 34 for the checkpoint.
 constexpr size_t kManyToClose = 16;
 // The bytes of commits are read by each reader, too. More than eight tables are worth a checkpoint.
 constexpr int64_t kMaxCommitBytes = 4 << 20;
