@@ -1,4 +1,4 @@
-"""Collections, and the paths of their members: arguments TOOL MAKER, a program that makes weather.b2d."""
+"""Collections, and the paths of their members: arguments TOOL MAKER KEEPER, programs that make and change weather.b2d."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from cli import CliTest
 
 class Collections(CliTest):
     maker = None
+    keeper = None
 
     def setUp(self):
         super().setUp()
@@ -112,8 +113,36 @@ class Collections(CliTest):
             self.assertIn(f"{path}: {what}: name one of its members; 'cairn list weather.b2d'", self.fails(1, "cat", path))
 
     def test_states_of_one_frame_are_refused(self):
-        for option in [["--generation", 2], ["--durable"], ["--offset", 8]]:
-            self.assertIn("leave out --generation", self.fails(2, "cat", "weather.b2d/day/temp", *option))
+        for option in [["--durable"], ["--offset", 8]]:
+            self.assertIn("leave out --durable", self.fails(2, "cat", "weather.b2d/day/temp", *option))
+
+    def test_commits_that_are_kept_are_listed_and_read(self):
+        older = self.ok("cat", "weather.b2d/day/temp")
+        subprocess.run([self.keeper], cwd=self.dir, check=True)
+        found = json.loads(self.ok("history", "weather.b2d", "--json"))
+        first = found[0]["generation"]
+        unchanged = {"added": [], "removed": [], "changed": [], "attributes": []}
+        self.assertEqual(found, [
+            {**unchanged, "generation": first},
+            {**unchanged, "generation": first + 1, "changed": ["/day/temp"]},
+            {**unchanged, "generation": first + 2, "removed": ["/day/rain"], "changed": ["/day/temp"]},
+            {**unchanged, "generation": first + 3, "attributes": ["/day"]}])  # fmt: skip
+        lines = self.ok("history", "weather.b2d").decode().splitlines()
+        self.assertRegex(lines[0], r"^ +commit +added +removed +changed +attributes$")
+        self.assertRegex(lines[3], rf"^ +{first + 2} +0 +1 +1 +0$")
+        page = json.loads(self.ok("history", "weather.b2d", "--json", "--before", first + 3, "--limit", 2))
+        self.assertEqual(page, found[1:3])
+        self.assertEqual(self.ok("list", "weather.b2d"), b"/day/temp\n")
+        self.assertEqual(self.ok("list", "weather.b2d", "--generation", first), b"/day/rain\n/day/temp\n")
+        self.assertEqual(self.ok("cat", "weather.b2d/day/temp", "--generation", first), older)
+        self.assertTrue(self.ok("cat", "weather.b2d/day/temp").startswith(older + self.ok("cat", "weather.b2d/day/temp", "--box", "7:8,0:180")))
+        self.assertEqual(len(json.loads(self.ok("info", "weather.b2d", "--json", "--generation", first))["members"]), 2)
+        told = self.ok("backup", "weather.b2d", "new.inc", "--since", first).decode()
+        self.assertIn(f"changes from commit {first} to {first + 3}", told)
+        for command in [["list", "weather.b2d", "--generation", 99], ["backup", "weather.b2d", "other", "--since", 99],
+                        ["cat", "weather.b2d/day/temp", "--generation", 99]]:  # fmt: skip
+            self.assertIn("commit 99 is not kept", self.fails(1, *command))
+        self.assertIn("of frames", self.fails(2, "history", "weather.b2d", "--offset", 8))
 
     def test_commands_that_change_frames_refuse_members(self):
         before = self.read("weather.b2d/day/temp.b2nd")
@@ -183,5 +212,5 @@ class Collections(CliTest):
 
 
 if __name__ == "__main__":
-    CliTest.tool, Collections.maker = map(os.path.abspath, sys.argv[1:3])
+    CliTest.tool, Collections.maker, Collections.keeper = map(os.path.abspath, sys.argv[1:4])
     tap.main(__name__)

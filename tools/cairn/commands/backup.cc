@@ -78,10 +78,13 @@ absl::Status Print(const BackupFlags& flags, const std::optional<Snapshot>& sinc
                        FormatCount(info.nchunks, "chunk"))});
 }
 
-// Writes what is new since a copy of a collection.
+// Writes what is new since a copy of a collection, or since one of its commits.
 absl::Status BackupChanges(const CollectionSnapshot& snapshot, const BackupFlags& flags) {
-  const absl::StatusOr<CollectionSnapshot> since = Sources().OpenCollection(flags.since_copy);
-  if (!since.ok()) return About(flags.since_copy, since.status());
+  OpenOptions open;
+  open.generation = flags.since;
+  const std::string& base = flags.since ? flags.frame : flags.since_copy;
+  const absl::StatusOr<CollectionSnapshot> since = Sources(open).OpenCollection(base);
+  if (!since.ok()) return About(base, since.status());
   RETURN_IF_ERROR(snapshot.WriteIncrement(flags.out, *since));
   if (flags.json) {
     const Json json = {{"number", snapshot.number()}, {"since", since->number()}};
@@ -97,17 +100,16 @@ absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& f
     return absl::FailedPreconditionError(absl::StrCat(
         "a group of a collection: back up ", place.collection, " as a whole, or its members"));
   }
-  if (flags.since || flags.force) {
+  if (flags.force) {
     return absl::InvalidArgumentError(
-        "--since and --force are of frames: the copy of a collection is a new one, and "
-        "--since-copy "
+        "--force is of frames: the copy of a collection is a new one, and --since or --since-copy "
         "writes what changed");
   }
   OpenOptions open;
   if (IsUri(flags.out)) open.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot,
                    Sources(open).OpenCollection(place.collection));
-  if (!flags.since_copy.empty()) return BackupChanges(snapshot, flags);
+  if (flags.since || !flags.since_copy.empty()) return BackupChanges(snapshot, flags);
   RETURN_IF_ERROR(snapshot.CopyTo(flags.out));
   const std::vector<std::string> members = snapshot.Members();
   if (flags.json) {

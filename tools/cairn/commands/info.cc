@@ -100,9 +100,8 @@ absl::StatusOr<Shown> OpenToShow(const std::string& path, const InfoFlags& flags
 
 absl::Status ShowCollection(const CollectionPlace& place, const InfoFlags& flags,
                             Sources& sources) {
-  if (flags.chunks || flags.generation.has_value() || flags.offset != 0) {
-    return absl::InvalidArgumentError(
-        "--chunks, --generation and --offset are of one frame: name a member");
+  if (flags.chunks || flags.offset != 0) {
+    return absl::InvalidArgumentError("--chunks and --offset are of one frame: name a member");
   }
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, sources.OpenCollection(place.collection));
   const CollectionSummary summary =

@@ -1,6 +1,7 @@
 // cairn list: prints the names of a collection's members.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct ListFlags {
   std::string path;
+  std::optional<uint64_t> commit;
   bool json = false;
 };
 
@@ -31,7 +33,10 @@ absl::Status ListMembers(const ListFlags& flags) {
         flags.path,
         ": no collection: neither a directory with a file embed.b2e nor a .b2z or .b2e file"));
   }
-  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, Sources().OpenCollection(place->collection));
+  OpenOptions options;
+  options.generation = flags.commit;
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot,
+                   Sources(options).OpenCollection(place->collection));
   std::vector<std::string> names = snapshot.Members(place->name + "/");
   if (place->is_member && snapshot.HasMember(place->name)) names = {place->name};
   if (place->is_member && names.empty()) {
@@ -50,6 +55,7 @@ void AddList(CLI::App& app, Command& chosen) {
   list->add_option("COLLECTION", flags->path,
                    "The directory of the collection, or of a group; or a .b2z or .b2e file")
       ->required();
+  AddGeneration(*list, flags->commit);
   list->add_flag("--json", flags->json, "Print JSON");
   list->footer(
       "Prints the name of each member. 'cairn info COLLECTION' tells what they hold.\n"

@@ -90,16 +90,20 @@ absl::StatusOr<CollectionSnapshot> Sources::OpenCollection(const std::string& pa
   }
   OpenOptions options = options_;
   if (options.file_system == nullptr) options.file_system = FilesAt(path);
-  const absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options});
+  absl::StatusOr<Collection> collection = Collection::Open(path, {.members = options});
   if (!collection.ok()) return About(path, collection.status());
-  return collections_.emplace(path, collection->snapshot()).first->second;
+  if (!options_.generation.has_value()) {
+    return collections_.emplace(path, collection->snapshot()).first->second;
+  }
+  ASSIGN_OR_RETURN(CollectionSnapshot commit, collection->OpenCommit(*options_.generation));
+  return collections_.emplace(path, std::move(commit)).first->second;
 }
 
 absl::StatusOr<Snapshot> Sources::OpenMember(const CollectionPlace& place) {
-  if (options_.generation.has_value() || options_.durable_only || options_.offset != 0) {
+  if (options_.durable_only || options_.offset != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "a member of the collection %s is read as of its newest commit, which is durable: leave "
-        "out --generation, --durable and --offset",
+        "each commit of the collection %s is durable, and begins its files: leave out --durable "
+        "and --offset",
         place.collection));
   }
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, OpenCollection(place.collection));

@@ -38,7 +38,7 @@ class Sources {
   explicit Sources(OpenOptions options = {}) : options_(std::move(options)) {}
 
   // Opens a collection when it is first named. Its path says in which files it lies, unless the
-  // options name some.
+  // options name some. A generation is the number of a commit.
   absl::StatusOr<CollectionSnapshot> OpenCollection(const std::string& path);
   // Opens the state of a frame or a member. Errors: as for OpenFrame and
   // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
