@@ -16,8 +16,9 @@
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
 #include "engine/collection/objects/object_member.h"
+#include "engine/collection/objects/own_objects.h"
 #include "engine/collection/packed_store.h"
-#include "engine/frame/files/atomic_file.h"
+#include "engine/collection/write/new_directory.h"
 #include "engine/frame/files/copy_files.h"
 
 namespace cairn::collection {
@@ -56,33 +57,32 @@ absl::StatusOr<LedgerTable> CopyMembers(const View& view, MakeCopy make) {
   return table;
 }
 
-// Makes the directory. Errors: kAlreadyExists if it holds anything.
-absl::Status MakeRoot(const Site& to) {
-  const absl::Status made = to.files->MakeDirectory(to.root);
-  if (made.ok()) return to.files->SyncDirectoryOf(to.root);
-  if (!absl::IsAlreadyExists(made)) return made;
-  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<FileSystem> directory,
-                         to.files->OpenDirectory(to.root));
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<std::string> names, directory->List("."));
-  return names.empty() ? absl::OkStatus() : made;
+// Makes the members and then the ledger. Names in `made` what must go if that fails.
+absl::Status FillDirectory(const View& view, const Site& to, std::vector<std::string>& made) {
+  CAIRN_ASSIGN_OR_RETURN(
+      const LedgerTable table,
+      CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
+        std::string path = to.PathOf(name, entry.kind);
+        absl::Status copied = MakeDirectories(to, DirectoryOf(path));
+        if (copied.ok()) copied = CopyMember(member, path, to.MemberOptions(), entry.position);
+        if (!absl::IsAlreadyExists(copied)) made.push_back(std::move(path));
+        return copied;
+      }));
+  CAIRN_RETURN_IF_ERROR(CreateLedger(to.LedgerPath(), to.files, table));
+  made.push_back(to.LedgerPath());
+  return absl::OkStatus();
 }
 
-// The ledger comes last.
 absl::Status CopyToDirectory(const View& view, const Site& to) {
-  CAIRN_RETURN_IF_ERROR(MakeRoot(to));
+  CAIRN_ASSIGN_OR_RETURN(NewDirectory directory, NewDirectory::Begin(to));
   std::vector<std::string> made;
-  const absl::StatusOr<LedgerTable> table =
-      CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
-        const std::string& path = made.emplace_back(to.PathOf(name, entry.kind));
-        CAIRN_RETURN_IF_ERROR(MakeDirectories(to, DirectoryOf(path)));
-        return CopyMember(member, path, to.MemberOptions(), entry.position);
-      });
-  absl::Status copied = table.status();
-  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, *table);
+  absl::Status copied = FillDirectory(view, directory.site(), made);
+  if (copied.ok()) copied = directory.Publish();
   if (copied.ok()) return copied;
-  for (const std::string& file : made) RemoveAside(to, file).IgnoreError();
-  to.files->RemoveDirectory(to.root).IgnoreError();
-  return copied;
+  for (auto file = made.rbegin(); file != made.rend(); ++file) {
+    RemoveAside(directory.site(), *file).IgnoreError();
+  }
+  return directory.AboutTarget(copied);
 }
 
 // Whoever unpacks the file has a collection.
@@ -98,31 +98,25 @@ absl::Status CopyToZip(const View& view, const Site& to) {
   return store.Publish();
 }
 
-// Removes the objects of a copy without a ledger.
-absl::Status RemoveObjects(ObjectStore& store) {
-  for (bool more = true; more;) {
-    CAIRN_ASSIGN_OR_RETURN(const ObjectListing listing, store.List("", "", 1000));
-    std::vector<std::string> names;
-    for (const ObjectInfo& object : listing.objects) names.push_back(object.name);
-    CAIRN_RETURN_IF_ERROR(store.Delete(names));
-    more = listing.more && !names.empty();
-  }
-  return absl::OkStatus();
-}
-
-// The ledger comes last here, too.
+// The put of the ledger decides between copies that are made at the same time, whose objects have
+// names of their own. Whoever opens members alone sees them only after it.
 absl::Status CopyToObjects(const View& view, const Site& to) {
-  CAIRN_RETURN_IF_ERROR(CheckIsEmpty(to));
+  CAIRN_RETURN_IF_ERROR(CheckIsFree(to));
+  OwnObjects own(to);
+  std::vector<NewObject> frames;
   const absl::StatusOr<LedgerTable> table =
       CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
-        return CopyToNewObjects(to, name, member, entry);
+        return CopyToNewObjects(own.site(), name, member, entry, frames.emplace_back());
       });
   absl::Status copied = table.status();
-  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), to.files, *table);
-  // Another program may have made a collection there.
-  if (!copied.ok() && !absl::IsAlreadyExists(copied)) {
-    RemoveObjects(*to.files->ObjectsIn(to.root).store).IgnoreError();
+  if (copied.ok()) copied = CreateLedger(to.LedgerPath(), own.site().files, *table);
+  if (copied.ok()) {
+    PutAll(frames).IgnoreError();  // nothing depends on them
+    return copied;
   }
+  // Nobody knows whether the ledger is there, or will be.
+  const bool is_known = !absl::IsDeadlineExceeded(copied) && !absl::IsCancelled(copied);
+  if (is_known || !table.ok()) own.Remove().IgnoreError();
   return copied;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/collection/collection_verify.h"
 #include "engine/collection/objects/object_member.h"
 #include "engine/collection/objects/object_writer.h"
+#include "engine/collection/objects/own_objects.h"
 
 namespace cairn::collection {
 
@@ -54,7 +55,7 @@ absl::StatusOr<std::shared_ptr<ObjectCore>> ObjectCore::Open(std::shared_ptr<con
 }
 
 absl::Status ObjectCore::Create(const Site& site) {
-  CAIRN_RETURN_IF_ERROR(CheckIsEmpty(site));
+  CAIRN_RETURN_IF_ERROR(CheckIsFree(site));
   return CreateLedger(site.LedgerPath(), site.files);
 }
 

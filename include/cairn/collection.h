@@ -112,13 +112,18 @@ class CAIRN_EXPORT CollectionSnapshot {
   absl::StatusOr<Snapshot> OpenAttributes(std::string_view group) const;
 
   // Copies this state to a new collection at `path`, also while a writer uses this one. The copy
-  // is a collection when it is complete and durable; until then its directory has no ledger. If
-  // `path` ends with ".b2z", the copy is a packed store, a zip file that a TreeStore opens. The
-  // copy of a packed store is a collection again.
+  // appears when it is complete and durable. An empty directory that is there already is filled in
+  // its place, and has no ledger until then. If `path` ends with ".b2z", the copy is a packed
+  // store, a zip file that a TreeStore opens. The copy of a packed store is a collection again.
+  //
+  // Of copies that are made to one path at the same time, one stands, and the others leave it
+  // alone. What a copy that was killed has left is in nobody's way. The next copy removes it, or in
+  // an object store a writer of the collection, after ObjectFileOptions::grace.
   //
   // Errors, after which nothing is left: kAlreadyExists if `path` is not an empty directory or
-  // nothing; kInvalidArgument if a store has a name that no member can have; those of OpenMember
-  // and Snapshot::CopyTo.
+  // nothing, or if another copy to it is being made; kInvalidArgument if a store has a name that no
+  // member can have; kDeadlineExceeded if it is unknown whether an object store has the copy; those
+  // of OpenMember and Snapshot::CopyTo.
   absl::Status CopyTo(const std::string& path) const;
   // Returns a hash of the names and the contents of all members; see Snapshot::ContentHash. Equal
   // collections have equal hashes. Reads the tables of all members, and not their chunks.

@@ -64,13 +64,6 @@ OpenOptions Site::MemberOptions() const {
 
 bool IsInObjects(const Site& site) { return site.files->ObjectsIn(site.root).store != nullptr; }
 
-absl::Status CheckIsEmpty(const Site& site) {
-  CAIRN_ASSIGN_OR_RETURN(const ObjectListing there,
-                         site.files->ObjectsIn(site.root).store->List("", "", 1));
-  if (there.objects.empty()) return absl::OkStatus();
-  return AtPath(site.root, absl::AlreadyExistsError(there.objects.front().name + " is there"));
-}
-
 absl::Status CheckIsNew(const Site& site, std::string_view name, bool is_there) {
   CAIRN_RETURN_IF_ERROR(CheckMemberName(name));
   if (!is_there) return absl::OkStatus();

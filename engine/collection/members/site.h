@@ -45,8 +45,6 @@ inline std::string_view DirectoryOf(std::string_view path) {
 
 // Returns true if the collection is in an object store.
 bool IsInObjects(const Site& site);
-// Checks that no object is there. Errors: kAlreadyExists.
-absl::Status CheckIsEmpty(const Site& site);
 
 // Checks that a new member may have the name. Errors: kAlreadyExists if it `is_there`;
 // kInvalidArgument if no member can have it.

@@ -264,16 +264,17 @@ absl::StatusOr<std::unique_ptr<ObjectMember>> ObjectMember::Create(const Site& s
 }
 
 absl::Status CopyToNewObjects(const Site& site, std::string_view name, const Snapshot& from,
-                              MemberEntry& entry) {
+                              MemberEntry& entry, NewObject& frame) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<ObjectMember> member,
                          ObjectMember::Create(site, name, from.create_options()));
   CAIRN_RETURN_IF_ERROR(CopyContent(from, member->writer()));
   CAIRN_RETURN_IF_ERROR(member->Begin({}));
   CAIRN_ASSIGN_OR_RETURN(NewObject index, member->IndexObject());
-  CAIRN_RETURN_IF_ERROR(PutAll({std::move(index)}));
-  CAIRN_RETURN_IF_ERROR(member->Publish());
   entry = member->entry();
-  return absl::OkStatus();
+  frame = {.store = ObjectsOf(site, name, entry.kind).store,
+           .name = std::string(format::kIndexFileName),
+           .bytes = index.bytes};
+  return PutAll({std::move(index)});
 }
 
 Snapshot ObjectMember::committed() const { return HandleAccess::Make(core_->newest()); }

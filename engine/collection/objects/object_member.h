@@ -51,10 +51,11 @@ struct NewObject {
 // Puts objects that are not there yet, at the same time.
 absl::Status PutAll(const std::vector<NewObject>& objects);
 
-// Makes a member of a snapshot's content, to which no ledger leads. Completes the entry. Errors:
-// those of Frame::BeginCreate and of reading.
+// Makes a member of a snapshot's content, to which no ledger leads. Completes the entry, and
+// `frame`, the object for whoever opens the member alone: it is to be put once a ledger leads to
+// the member. Errors: those of Frame::BeginCreate and of reading.
 absl::Status CopyToNewObjects(const Site& site, std::string_view name, const Snapshot& from,
-                              MemberEntry& entry);
+                              MemberEntry& entry, NewObject& frame);
 
 // A member that has a writer. Not thread-safe.
 class ObjectMember {
