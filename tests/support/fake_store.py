@@ -15,6 +15,7 @@ class FakeStore:
 
     def __init__(self):
         self.objects = {}
+        self.unanswered = None  # a part of the names of objects whose puts get no answer
         self.requests = []  # such as "GET weather.b2d/embed.b2e/chunks.b2frame"
         self.lock = threading.Lock()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
@@ -57,6 +58,9 @@ def _handler_of(store):
             path, _, query = self.path.partition("?")
             name = urllib.parse.unquote(path.removeprefix("/bucket").removeprefix("/"))
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if store.unanswered is not None and self.command == "PUT" and store.unanswered in name:
+                self.close_connection = True
+                return
             with store.lock:
                 kind = "LIST" if self.command == "GET" and not name else self.command
                 options = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))

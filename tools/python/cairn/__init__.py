@@ -40,9 +40,11 @@ from ._engine import CommitTimer
 from .collection import Collection, CollectionRecovery, CollectionSnapshot, open_collection, recover_collection
 from .collection_writer import CollectionWriter, MemberWriter
 from .errors import (
+    Aborted,
     AlreadyExists,
     Cancelled,
     DataLoss,
+    DeadlineExceeded,
     Error,
     FailedPrecondition,
     InvalidArgument,
@@ -80,6 +82,7 @@ from .writer import Writer
 from .zarr_files import from_zarr, to_zarr
 
 __all__ = [
+    "Aborted",
     "Aggregates",
     "AlreadyExists",
     "Cancelled",
@@ -91,6 +94,7 @@ __all__ = [
     "Commit",
     "CommitTimer",
     "DataLoss",
+    "DeadlineExceeded",
     "Error",
     "FailedPrecondition",
     "FieldStatistics",

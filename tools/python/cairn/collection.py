@@ -301,7 +301,7 @@ def open_collection(
     mode
         "r" opens the collection for reading, and "r+" also for changing it. "a" is "r+", and makes
         an empty one if there is none. "w" makes one without members, and removes those of one that
-        exists in one commit. "x" makes it, and raises `AlreadyExists` if there is one.
+        exists, and the attributes of its groups, in one commit. "x" makes it, and raises `AlreadyExists` if there is one.
     wait
         The number of seconds that `writer` waits for another writer if it does not say it itself.
 
@@ -337,7 +337,9 @@ def open_collection(
     if mode == "w":
         with collection.writer() as writer:
             collection.refresh()
-            for member in collection.members():
+            groups = [attributes_name(group) for group in collection.groups()]
+            there = [name for name in groups if name in collection]  # not each group has attributes
+            for member in collection.members() + there:
                 writer.remove(member)
     return collection
 

@@ -17,7 +17,7 @@ from .boxes import copy_boxes
 from .dataset_encoding import Encoded, Storage, check_fill, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
 from .datasets import APPENDS, COLLECTION, DATASET, DIMENSIONS, GROUP, INDEX, NAMES, PART, SIZES, SUFFIX
 from .edits import Edits
-from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable
+from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable, Unimplemented
 from .folders import folder_beside, remove_leftovers, without_temporary_end
 from .frame import Frame
 from .opening import MAGIC, begin_create
@@ -33,6 +33,11 @@ _THREADS = 8
 
 def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bool, how: Storage) -> None:
     """Saves a dataset where nothing is, or in place of what is there. It will grow along `dim`."""
+    if is_uri(path) and path.rstrip("/").endswith(COLLECTION):
+        raise Unimplemented(
+            f"{path}: makes no collections in object stores; save a frame under a name without '{COLLECTION}', "
+            "or write to a cairn.ZarrStore"
+        )
     if dim is not None and dim not in dataset.dims:
         raise InvalidArgument(f"append_dim: no dimension {dim!r}, but {', '.join(map(repr, dataset.dims))}")
     encoded = encode(dataset, how, dim)

@@ -93,6 +93,16 @@ class Unavailable(Error):
     """Another writer holds the frame, or it is being replaced. Try again, or pass `wait`."""
 
 
+class Aborted(Error):
+    """Another writer's commit came before, and changes the same. Nothing is committed: drop the edits, and make them again."""
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """An object store gave no answer in time. It is not known whether the commit is there."""
+
+    errno = errno.ETIMEDOUT
+
+
 class DataLoss(Error):
     """The bytes are damaged."""
 
@@ -101,11 +111,13 @@ class DataLoss(Error):
 _CLASSES: dict[int, type[Error]] = {
     1: Cancelled,
     3: InvalidArgument,
+    4: DeadlineExceeded,
     5: NotFound,
     6: AlreadyExists,
     7: PermissionDenied,
     8: ResourceExhausted,
     9: FailedPrecondition,
+    10: Aborted,
     11: OutOfRange,
     12: Unimplemented,
     14: Unavailable,
