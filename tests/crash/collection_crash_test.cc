@@ -4,13 +4,16 @@
 // commit that is kept.
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
@@ -51,11 +54,14 @@ class CollectionLife {
 
   // Returns how many states before the newest were read.
   int64_t older() const { return older_; }
+  // Returns how many states that a crash may leave were looked at.
+  int64_t looks() const { return looks_; }
   // Returns the first violation; empty: there is none.
   std::string Run() {
     for (int process = 0; process < 5 && violation_.empty(); ++process) {
       DieSoon(400);
       Write().IgnoreError();  // it dies
+      ExamineImages();
       Crash();
       Examine("before a writer");
       if (dice_.Percent(50)) DieInRecovery();
@@ -231,21 +237,21 @@ class CollectionLife {
     for (const Reader& reader : readers) {
       if (dice_.Percent(20)) CheckMembers(reader.snapshot, "reader");
     }
-    return dice_.Percent(10) ? ReadHistory(collection, readers) : absl::OkStatus();
+    return dice_.Percent(10) ? ReadHistory(collection, number_, readers) : absl::OkStatus();
   }
 
   // Opens some of the commits that are kept. Some readers go on with them.
-  absl::Status ReadHistory(Collection& collection, std::vector<Reader>& readers) {
+  absl::Status ReadHistory(Collection& collection, uint64_t newest, std::vector<Reader>& readers) {
     const absl::StatusOr<std::vector<CommitInfo>> history = collection.History();
     if (!history.ok()) return history.status();
-    if (history->back().number != number_) Violate("the history does not end with the last commit");
+    if (history->back().number != newest) Violate("the history does not end with the last commit");
     for (const CommitInfo& commit : *history) {
       if (dice_.Percent(40)) continue;
       absl::StatusOr<CollectionSnapshot> snapshot = collection.OpenCommit(commit.number);
       if (!snapshot.ok()) return snapshot.status();
       if (snapshot->number() != commit.number) Violate("another commit of the history");
       CheckMembers(*snapshot, "history");
-      older_ += commit.number < number_ ? 1 : 0;
+      older_ += commit.number < newest ? 1 : 0;
       if (dice_.Percent(20)) {
         readers.push_back({.number = commit.number, .snapshot = *std::move(snapshot)});
       }
@@ -272,20 +278,41 @@ class CollectionLife {
     disk_->Revive();
   }
 
+  // Looks at some of the states that a power cut may leave.
+  void ExamineImages() {
+    std::unique_ptr<SimulatedDisk> disk = std::move(disk_);
+    for (int i = 0; i < 8 && violation_.empty(); ++i) {
+      disk_ = disk->PowerLoss(dice_);
+      disk_->Revive();
+      Look("power cut");
+    }
+    disk_ = std::move(disk);
+  }
+
+  // History goes on with the state that is found.
   void Examine(const std::string& when) {
-    if (!violation_.empty()) return;
+    const std::optional<uint64_t> found = Look(when);
+    if (!found.has_value()) return;
+    number_ = *found;
+    states_.erase(states_.upper_bound(number_), states_.end());
+  }
+
+  // Returns the number of the newest commit that the disk has, or nothing after a violation.
+  std::optional<uint64_t> Look(const std::string& when) {
+    ++looks_;
     absl::StatusOr<Collection> collection = Collection::Open("c", Options());
-    if (!collection.ok()) return Violate(when + ": " + collection.status().ToString());
+    if (!collection.ok()) Violate(when + ": " + collection.status().ToString());
+    if (!violation_.empty()) return std::nullopt;
     const CollectionSnapshot found = collection->snapshot();
-    if (found.number() < acknowledged_) return Violate(when + ": an acknowledged commit is lost");
-    if (!states_.contains(found.number())) return Violate(when + ": a commit that was not made");
+    if (found.number() < acknowledged_) Violate(when + ": an acknowledged commit is lost");
+    if (!states_.contains(found.number())) Violate(when + ": a commit that was not made");
+    if (!violation_.empty()) return std::nullopt;
     CheckMembers(found, when);
     for (const auto& [name, values] : states_[found.number()]) ExamineAlone(name, when);
-    number_ = found.number();
-    states_.erase(states_.upper_bound(number_), states_.end());
     std::vector<Reader> readers;
-    const absl::Status status = ReadHistory(*collection, readers);
+    const absl::Status status = ReadHistory(*collection, found.number(), readers);
     if (!status.ok()) Violate(when + ": history: " + status.ToString());
+    return found.number();
   }
 
   // A file may be aside still.
@@ -336,19 +363,24 @@ class CollectionLife {
   uint64_t acknowledged_ = 0;
   bool has_compacted_ = false;  // in the commit under way
   int64_t older_ = 0;
+  int64_t looks_ = 0;
   std::string violation_;
 };
 
 TEST(CollectionCrashTest, CollectionsKeepWhatWasCommitted) {
   int64_t older = 0;
+  int64_t looks = 0;
   ForEachSeed(300, [&](uint64_t seed) {
     if (testing::Test::HasFailure()) return;
     SCOPED_TRACE(testing::Message() << "CAIRN_CRASH_RUN=" << seed);
     CollectionLife life(seed);
     EXPECT_EQ(life.Run(), "");
     older += life.older();
+    looks += life.looks();
   });
   EXPECT_GT(older, 0) << "no commit was kept";
+  RecordProperty("states", std::to_string(looks));
+  std::printf("%s\n", absl::StrCat(looks, " states, ", older, " older commits read").c_str());
 }
 
 // Expects that crashes do harm if `judge` plants a fault.

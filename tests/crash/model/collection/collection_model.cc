@@ -1,8 +1,8 @@
 // An executable model of commits over several frames: random lives of a collection of up to three
-// members under kills, power cuts and failing syncs, with readers beside, members that come, go,
-// move and are replaced, and files that someone changed outside. The protocol must hold, and each
-// variant without one of its rules must be seen to fail. docs/collections.md describes the
-// protocol.
+// members under kills, power cuts and failing syncs, with readers beside, of older commits too,
+// members that come, go, move and are replaced, and files that someone changed outside. The
+// protocol must hold, and each variant without one of its rules must be seen to fail.
+// docs/collections.md describes the protocol.
 //
 //   collection_model [PERCENT [SEED [VARIANT]]]
 //
@@ -65,6 +65,12 @@ std::vector<CollectionVariant> CollectionVariants() {
       {"collections, without looking aside", &R::looks_aside},
       {"collections, without removed files for readers", &R::keeps_removed},
       {"collections, without the position of members", &R::checks_position},
+      {"collections, without a reader of the oldest commit", &R::locks_kept},
+      {"collections, without saying first what is kept", &R::lists_kept_first},
+      {"collections, without removed files for commits that are kept", &R::keeps_removed_past},
+      {"collections, without the sync of removed members", &R::syncs_removed},
+      {"collections, without completing removed members", &R::redoes_removed},
+      {"collections, without the commits that listed generations", &R::lists_generations},
       {"collections, without telling edits by others", &R::tells_foreign},
   };
 }

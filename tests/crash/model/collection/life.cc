@@ -101,17 +101,28 @@ std::string CollectionLife::Examine(const Files& files, uint64_t boot) {
   if (!ledger.opens) return "the ledger does not open";
   if (ledger.newest < history_.acknowledged) return "an acknowledged commit is lost";
   if (ledger.newest >= history_.states.size()) return "a commit that was not made";
-  const Truth& truth = history_.states[ledger.newest];
+  for (Txn txn = ledger.oldest(); txn <= ledger.newest; ++txn) {
+    std::string violation = ExamineCommit(files, boot, ledger, txn);
+    if (!violation.empty()) return txn < ledger.newest ? "older commit: " + violation : violation;
+  }
+  return ExamineAlone(files, boot, ledger.newest);
+}
+
+// Reads all members after a commit.
+std::string CollectionLife::ExamineCommit(const Files& files, uint64_t boot, const Ledger& newest,
+                                          Txn txn) {
+  const Ledger ledger = LedgerAt(newest, txn);
+  const Truth& truth = history_.states[txn];
   if (ledger.table.size() != truth.size()) return "other members";
   for (const auto& [id, entry] : ledger.table) {
     const MemberView member =
-        ReadMember(files, rules_, ledger, id, entry, ledger.NamesOf(id), boot);
+        ReadMember(files, rules_, ledger, id, entry, newest.NamesOf(id), boot);
     if (!member.problem.empty()) return member.problem;
     const auto expected = truth.find(id);
     const MemberTruth seen = {.name = entry.name, .chunks = IdsOf(member.chunks)};
     if (expected == truth.end() || expected->second != seen) return "a state not committed";
   }
-  return ExamineAlone(files, boot, ledger.newest);
+  return "";
 }
 
 // Opens members without the ledger, as Cairn and as another Blosc2.

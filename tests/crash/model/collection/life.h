@@ -37,6 +37,7 @@ class CollectionLife {
   std::string CutPower();
   std::string Adopt(Txn newest, bool durable);
   std::string Examine(const Files& files, uint64_t boot);
+  std::string ExamineCommit(const Files& files, uint64_t boot, const Ledger& newest, Txn txn);
   std::string ExamineAlone(const Files& files, uint64_t boot, Txn newest);
   std::string ExamineClosed() const;
   std::string ChangeOutside();

@@ -4,7 +4,7 @@
 
 namespace cairn::model {
 
-MemberWriter::MemberWriter(Site site, MemberView view, Txn txn, Generation listed)
+MemberWriter::MemberWriter(Site site, MemberView view, Listed listed)
     : site_(site),
       file_(std::move(view.file)),
       checkpoint_(std::move(view.checkpoint)),
@@ -12,8 +12,8 @@ MemberWriter::MemberWriter(Site site, MemberView view, Txn txn, Generation liste
       chunks_(std::move(view.chunks)),
       position_(view.position),
       used_(view.used.size()),
-      dead_(checkpoint_.dead) {
-  listed_.emplace_back(txn, listed);
+      dead_(checkpoint_.dead),
+      listed_(std::move(listed)) {
   for (int slot = 1; slot < kSlots; ++slot) free_.insert(slot);
   free_.erase(checkpoint_slot_);
   for (const int slot : checkpoint_.journal) free_.erase(slot);

@@ -23,12 +23,15 @@ class MemberWriter {
     Machine& machine;
     const CollectionRules& rules;
     Random& random;
-    const CollectionReaders& readers;
+    CollectionReaders& readers;
     Id& ids;
   };
 
-  // Continues after `view`. The ledger lists the generation since the commit `txn` or earlier.
-  MemberWriter(Site site, MemberView view, Txn txn, Generation listed);
+  // The ledger lists a generation since a commit, or since an earlier one.
+  using Listed = std::vector<std::pair<Txn, Generation>>;
+
+  // Continues after `view`.
+  MemberWriter(Site site, MemberView view, Listed listed);
 
   // Makes durable what the next commits build upon. Returns false if that failed.
   bool Confirm();
@@ -72,7 +75,7 @@ class MemberWriter {
   size_t used_;
   std::set<int> free_;
   std::vector<Dead> dead_;
-  std::vector<std::pair<Txn, Generation>> listed_;  // since which commit the ledger lists it
+  Listed listed_;
   bool needs_sync_ = false;
   struct Begun {
     Checkpoint checkpoint = {};

@@ -120,6 +120,8 @@ struct LedgerCheckpoint {
   Txn txn = 0;
   Table table = {};
   std::vector<int> journal = {};
+  size_t keep = 0;               // most commits before the newest that are kept
+  std::vector<Table> past = {};  // after each of these commits, the newest last
 };
 
 using Object =

@@ -5,6 +5,7 @@
 namespace cairn::model {
 
 bool CollectionReaders::AnyIn(Txn first, Txn end) const {
+  if (rules_.locks_kept && kept_.has_value() && *kept_ >= first && *kept_ < end) return true;
   for (const Reader& reader : readers_) {
     if (reader.in_entry && rules_.enters) return true;
     if (reader.lock.has_value() && *reader.lock >= first && *reader.lock < end) return true;
@@ -51,6 +52,10 @@ void CollectionReaders::Enter(Reader& reader) {
   reader.ledger = ReadLedger(machine_.files());
   if (!reader.ledger.opens) return Harm("the ledger does not open");
   if (reader.ledger.newest >= history_.states.size()) return Harm("a commit that was not made");
+  const size_t kept = reader.ledger.past.size();
+  if (kept > 0 && random_.Percent(40)) {
+    reader.ledger = LedgerAt(reader.ledger, reader.ledger.oldest() + random_.Below(kept));
+  }
   reader.truth = history_.states[reader.ledger.newest];
   reader.opened.clear();
   reader.phase = Phase::kKnows;

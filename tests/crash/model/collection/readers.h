@@ -23,6 +23,8 @@ class CollectionReaders {
   // Returns true if a reader may need states of the commits [first, end). A writer asks.
   bool AnyIn(Txn first, Txn end) const;
   void Clear() { readers_.clear(); }
+  // Makes the writer a reader of this commit, or of none.
+  void Keep(std::optional<Txn> oldest) { kept_ = oldest; }
   // Says what a reader saw that must not be; empty: nothing.
   const std::string& harm() const { return harm_; }
   uint64_t checks() const { return checks_; }
@@ -52,6 +54,7 @@ class CollectionReaders {
   Random& random_;
   const History& history_;
   std::vector<Reader> readers_;
+  std::optional<Txn> kept_;
   std::string harm_;
   uint64_t checks_ = 0;
 };

@@ -169,7 +169,20 @@ std::vector<std::string> Ledger::NamesOf(MemberId member) const {
   return names;
 }
 
-void ApplyTo(const LedgerRecord& commit, Table& table) {
+bool Ledger::keeps(MemberId member) const {
+  return std::ranges::any_of(past, [&](const Table& each) { return each.contains(member); });
+}
+
+void KeepPast(size_t commits, Ledger& ledger) {
+  ledger.keep = commits;
+  if (ledger.past.size() <= commits) return;
+  ledger.past.erase(ledger.past.begin(), ledger.past.end() - static_cast<ptrdiff_t>(commits));
+}
+
+void ApplyTo(const LedgerRecord& commit, Ledger& ledger) {
+  Table& table = ledger.table;
+  ledger.past.push_back(table);
+  KeepPast(ledger.keep, ledger);
   for (const NameEdit& edit : commit.names) {
     if (edit.to.empty()) {
       table.erase(edit.member);
@@ -201,6 +214,8 @@ Ledger ReadLedger(const Files& files) {
   ledger.opens = true;
   ledger.checkpoint = *checkpoint;
   ledger.table = checkpoint->table;
+  ledger.keep = checkpoint->keep;
+  ledger.past = checkpoint->past;
   ledger.newest = checkpoint->txn;
   ledger.last = checkpoint->id;
   for (const int slot : checkpoint->journal) {
@@ -211,8 +226,18 @@ Ledger ReadLedger(const Files& files) {
     ledger.records.push_back(*record);
     ledger.newest = record->txn;
     ledger.last = record->id;
-    ApplyTo(*record, ledger.table);
+    ApplyTo(*record, ledger);
   }
+  return ledger;
+}
+
+Ledger LedgerAt(const Ledger& newest, Txn txn) {
+  if (txn == newest.newest) return newest;
+  Ledger ledger = newest;
+  ledger.table = newest.past[txn - newest.oldest()];
+  ledger.newest = txn;
+  ledger.past.clear();
+  std::erase_if(ledger.records, [&](const LedgerRecord& commit) { return commit.txn > txn; });
   return ledger;
 }
 

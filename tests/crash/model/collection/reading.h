@@ -36,13 +36,21 @@ struct Ledger {
   Txn newest = 0;
   Id last = 0;
   Table table;
+  size_t keep = 0;
+  std::vector<Table> past;  // of the commits before the newest that are kept
 
+  Txn oldest() const { return newest - past.size(); }
+  bool keeps(MemberId member) const;  // for an older commit
   // Returns the commits of the member since the ledger's checkpoint that its file may lack.
   std::vector<const Part*> PartsOf(MemberId member, const CollectionRules& rules) const;
   std::vector<std::string> NamesOf(MemberId member) const;
 };
 Ledger ReadLedger(const Files& files);
-void ApplyTo(const LedgerRecord& commit, Table& table);
+// Returns the state after a commit that is kept.
+Ledger LedgerAt(const Ledger& newest, Txn txn);
+void ApplyTo(const LedgerRecord& commit, Ledger& ledger);
+// Keeps at most this many commits before the newest.
+void KeepPast(size_t commits, Ledger& ledger);
 
 struct MemberView {
   std::string problem;  // why it cannot be read; empty: it can

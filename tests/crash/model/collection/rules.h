@@ -39,6 +39,13 @@ struct CollectionRules {
   bool looks_aside = true;      // readers also look where files without a name are
   bool keeps_removed = true;    // until no reader needs them
   bool checks_position = true;  // a file whose record is another one is not the member
+  // Older commits.
+  bool locks_kept = true;        // the writer is a reader of the oldest that it keeps
+  bool lists_kept_first = true;  // the ledger says that fewer are kept before space is used
+  bool keeps_removed_past = true;
+  bool syncs_removed = true;      // before a checkpoint of the ledger drops the copies
+  bool redoes_removed = true;     // by who opens for writing
+  bool lists_generations = true;  // who opens a member knows since when they are listed
   // Changes from outside.
   bool tells_foreign = true;
 };

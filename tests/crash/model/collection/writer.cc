@@ -48,6 +48,7 @@ bool CollectionWriter::Need(bool succeeded) {
 }
 
 std::string CollectionWriter::Open() {
+  site_.readers.Keep(std::nullopt);  // the writer before is gone
   ledger_ = ReadLedger(site_.machine.files());
   if (!ledger_.opens) return "the ledger does not open";
   ledger_file_ = site_.machine.files().at(kLedgerName);
@@ -56,15 +57,43 @@ std::string CollectionWriter::Open() {
   std::set<MemberId> touched;
   for (const LedgerRecord& commit : ledger_.records) {
     for (const Part& part : commit.parts) {
-      if (ledger_.table.contains(part.member)) touched.insert(part.member);
+      const bool is_kept = site_.rules.redoes_removed && ledger_.keeps(part.member);
+      if (is_kept || ledger_.table.contains(part.member)) touched.insert(part.member);
     }
   }
   for (const MemberId id : touched) {
-    Redo(id);
-    if (site_.rules.confirms_members && OpenMember(id) == nullptr) return problem_;
+    const FilePtr file = Redo(id);
+    if (!ledger_.table.contains(id)) {
+      if (file != nullptr && !Need(site_.machine.Sync(*file))) return "";
+    } else if (site_.rules.confirms_members && OpenMember(id) == nullptr) {
+      return problem_;
+    }
   }
   if (site_.rules.names_redone) PlaceNames();
+  if (running()) Keep(site_.random.Percent(50) ? ledger_.keep : site_.random.Below(5));
   return problem_;
+}
+
+void CollectionWriter::Keep(size_t commits) {
+  const bool changes = commits != ledger_.keep;
+  KeepPast(commits, ledger_);
+  if (changes && site_.rules.lists_kept_first) WriteLedgerCheckpoint();
+  if (running() && commits > 0) site_.readers.Keep(ledger_.oldest());
+}
+
+// Returns since which commits that are kept the ledger lists the generations of the member.
+MemberWriter::Listed CollectionWriter::ListedOf(MemberId id) const {
+  MemberWriter::Listed listed;
+  Txn txn = ledger_.oldest();
+  const auto note = [&](const Table& table) {
+    const auto entry = table.find(id);
+    if (entry != table.end()) listed.emplace_back(txn, entry->second.position.generation);
+    ++txn;
+  };
+  for (const Table& table : ledger_.past) note(table);
+  note(ledger_.table);
+  if (!site_.rules.lists_generations) listed = {{ledger_.oldest(), listed.back().second}};
+  return listed;
 }
 
 // Writes again what may be in the page cache alone.
@@ -85,9 +114,9 @@ void CollectionWriter::ConfirmLedger() {
 }
 
 // Writes to a member what the ledger has copies of.
-void CollectionWriter::Redo(MemberId id) {
-  const FilePtr file = FindMember(site_.machine.files(), site_.rules, id, ledger_.NamesOf(id));
-  if (file == nullptr || !site_.rules.redoes) return;
+FilePtr CollectionWriter::Redo(MemberId id) {
+  FilePtr file = FindMember(site_.machine.files(), site_.rules, id, ledger_.NamesOf(id));
+  if (file == nullptr || !site_.rules.redoes) return file;
   const Checkpoint* checkpoint = CheckpointOf(*file);
   std::vector<Copy> copies;
   for (const Part* part : ledger_.PartsOf(id, site_.rules)) {
@@ -111,6 +140,7 @@ void CollectionWriter::Redo(MemberId id) {
     if (is_there && !site_.rules.redoes_present) continue;
     site_.machine.Write(*file, copy->slot, is_there ? here : copy->cell);
   }
+  return file;
 }
 
 MemberWriter* CollectionWriter::OpenMember(MemberId id) {
@@ -126,8 +156,7 @@ MemberWriter* CollectionWriter::OpenMember(MemberId id) {
   }
   // A checkpoint may follow that position, and holds the same.
   view = ReadAlone(view.file, site_.machine.boot());
-  member = std::make_unique<MemberWriter>(site_, std::move(view), ledger_.newest,
-                                          entry.position.generation);
+  member = std::make_unique<MemberWriter>(site_, std::move(view), ListedOf(id));
   if (!Need(member->Confirm())) return nullptr;
   return member.get();
 }
@@ -196,7 +225,11 @@ void CollectionWriter::Commit(bool changes_names) {
   // 4. Names.
   if (site_.rules.names_after_commit) Rename(commit.names);
   for (const NameEdit& edit : commit.names) {
-    if (edit.to.empty()) members_.erase(edit.member);
+    const auto member = members_.find(edit.member);
+    if (!edit.to.empty() || member == members_.end()) continue;
+    // The ledger's next checkpoint will not know that older commits need the file.
+    if (ledger_.keep > 0 && site_.rules.syncs_removed) Need(member->second->Sync());
+    members_.erase(member);
   }
   if (running()) history_.acknowledged = ledger_.newest;
   RemoveAside();
@@ -245,8 +278,9 @@ void CollectionWriter::WriteLedger(const LedgerRecord& commit) {
   ledger_.records.push_back(commit);
   ledger_.newest = commit.txn;
   ledger_.last = commit.id;
-  ApplyTo(commit, ledger_.table);
+  ApplyTo(commit, ledger_);
   if (site_.rules.syncs_ledger) Need(site_.machine.Sync(*ledger_file_));
+  if (running() && ledger_.keep > 0) site_.readers.Keep(ledger_.oldest());
 }
 
 void CollectionWriter::PublishParts(const LedgerRecord& commit) {
@@ -338,11 +372,13 @@ void CollectionWriter::PlaceNames() {
 }
 
 void CollectionWriter::RemoveAside() {
-  if (site_.rules.keeps_removed && site_.readers.AnyIn(0, ledger_.newest)) return;
+  if (site_.rules.keeps_removed && site_.readers.AnyIn(0, ledger_.oldest())) return;
   for (const auto& [name, file] : Files(site_.machine.files())) {
     const Checkpoint* checkpoint = name.starts_with(".cairn/") ? CheckpointOf(*file) : nullptr;
     const bool is_member = checkpoint != nullptr && ledger_.table.contains(checkpoint->member);
-    if (name.starts_with(".cairn/") && !is_member) site_.machine.Remove(name);
+    const bool is_kept = checkpoint != nullptr && site_.rules.keeps_removed_past &&
+                         ledger_.keeps(checkpoint->member);
+    if (name.starts_with(".cairn/") && !is_member && !is_kept) site_.machine.Remove(name);
   }
 }
 
@@ -362,7 +398,10 @@ void CollectionWriter::CheckpointSomeMember() {
 }
 
 void CollectionWriter::CheckpointLedger() {
-  if (ledger_.records.empty() || !running()) return;
+  if (!ledger_.records.empty() && running()) WriteLedgerCheckpoint();
+}
+
+void CollectionWriter::WriteLedgerCheckpoint() {
   std::set<MemberId> touched;
   for (const LedgerRecord& commit : ledger_.records) {
     for (const Part& part : commit.parts) touched.insert(part.member);
@@ -378,7 +417,9 @@ void CollectionWriter::CheckpointLedger() {
   const LedgerCheckpoint next{.id = ++site_.ids,
                               .txn = ledger_.newest,
                               .table = ledger_.table,
-                              .journal = LedgerJournalAfter(slot)};
+                              .journal = LedgerJournalAfter(slot),
+                              .keep = ledger_.keep,
+                              .past = ledger_.past};
   site_.machine.Write(*ledger_file_, slot, Make(next));
   if (!Need(site_.machine.Sync(*ledger_file_))) return;
   site_.machine.Write(*ledger_file_, 0, Make(Header{slot}));

@@ -38,7 +38,8 @@ class CollectionWriter {
  private:
   // Opening.
   void ConfirmLedger();
-  void Redo(MemberId id);
+  // Returns the file, or null.
+  FilePtr Redo(MemberId id);
   // Commits.
   LedgerRecord NextRecord();
   void Commit(bool changes_names);
@@ -57,6 +58,10 @@ class CollectionWriter {
   // Checkpoints.
   void CheckpointSomeMember();
   void CheckpointLedger();
+  void WriteLedgerCheckpoint();
+  // Keeps this many commits before the newest from now on.
+  void Keep(size_t commits);
+  MemberWriter::Listed ListedOf(MemberId id) const;
 
   MemberWriter* OpenMember(MemberId id);
   bool Need(bool succeeded);
