@@ -589,6 +589,41 @@ class ProcessesTest(StoreTest):
             last = seen[0][0]
         self.assertGreater(last, 0)
 
+    def test_writers_of_several_processes_get_equal_shares(self):
+        script = """
+            import sys, time, cairn
+            from zarr.core.buffer import cpu
+            store = cairn.ZarrStore(sys.argv[1], wait=100)
+            content = cpu.Buffer.from_bytes(b"1" * 100)
+            def transact(key):
+                with store.transaction():
+                    store.set_sync(key, content)
+            change = transact if sys.argv[2] == "transactions" else lambda key: store.set_sync(key, content)
+            print("ready", flush=True)
+            sys.stdin.readline()
+            end, count = time.monotonic() + 3, 0
+            while time.monotonic() < end:
+                change(f"x/c/{sys.argv[3]}/{count}")
+                count += 1
+            print(count, flush=True)
+        """
+        for kind in ("transactions", "changes"):
+            where = self.path(kind + ".b2d")
+            command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script), where, kind]
+            streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+            writers = [subprocess.Popen([*command, str(number)], **streams) for number in range(3)]
+            for writer in writers:
+                writer.stdout.readline()
+            for writer in writers:
+                writer.stdin.write("go\n")
+                writer.stdin.flush()
+            said = [writer.communicate(timeout=WAIT) for writer in writers]
+            self.assertEqual([errors for _, errors in said], ["", "", ""])
+            counts = [int(count) for count, _ in said]
+            self.assertGreater(min(counts), sum(counts) / len(counts) / 5, (kind, counts))
+            expected = {f"x/c/{number}/{one}" for number, count in enumerate(counts) for one in range(count)}
+            self.assertEqual(set(self.contents(cairn.ZarrStore(where))), expected)
+
     @unittest.skipIf(xr is None, "no xarray")
     def test_writers_of_several_processes_append_in_turns(self):
         with self.store().transaction() as store:

@@ -265,7 +265,7 @@ class Session:
 
     @contextlib.contextmanager
     def _writer(self, keeps: bool = False) -> Iterator[CollectionWriter]:
-        """Has the writer, and keeps it for the next change if that is said and nothing fails."""
+        """Has the writer, and keeps it for the next change if that is said, nothing fails and nobody waits."""
         if self._kept is None:
             self._kept = self.open().writer()
         try:
@@ -273,7 +273,9 @@ class Session:
         except BaseException:
             self._release()
             raise
-        if not keeps:
+        # Those that wait are asked for here, since the next transaction may take the writer over before
+        # _watch looks. Who opens it again comes after them.
+        if not keeps or self._kept.has_waiters():
             self._release()
 
     def _release(self) -> None:
