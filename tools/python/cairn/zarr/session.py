@@ -6,6 +6,7 @@ import collections
 import contextlib
 import contextvars
 import os
+import random
 import threading
 import time
 import weakref
@@ -13,9 +14,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Optional, TypeVar
 
-from ..collection import Collection, open_collection
+from ..collection import Collection, CollectionSnapshot, open_collection
 from ..collection_writer import CollectionWriter
-from ..errors import FailedPrecondition, Unavailable
+from ..errors import Aborted, FailedPrecondition, Unavailable
+from ..paths import is_uri
 from .keys import Keys
 from .states import Committed, Staged
 
@@ -28,6 +30,10 @@ _RUN = 0.005
 # The same of transactions, and how long such a run keeps the writer for the next one.
 _RUN_OF_TRANSACTIONS = 1.0
 _KEPT = 0.1
+# The longest pause before the second attempt of a change, and before any, where other writers were
+# first. A commit in an object store takes some tens of milliseconds.
+_FIRST_PAUSE = 0.02
+_MAX_PAUSE = 0.5
 
 
 class _Transaction:
@@ -61,6 +67,8 @@ class Session:
         self._staging = threading.RLock()  # of the transaction
         self._collection: Optional[Collection] = None
         self._newest: Optional[Committed] = None
+        self._is_base = False  # whether changes are staged on that, which must stay as it is meanwhile
+        self._beside: Optional[Committed] = None  # what is read then, if others have committed
         self._staged: Optional[Staged] = None
         self._transaction: Optional[_Transaction] = None  # the last one
         self._is_undone = False  # whether that was rolled back, and its thread has changed nothing since
@@ -96,12 +104,22 @@ class Session:
         collection = self.open()
         with self._opening:
             collection.refresh()
-            state = collection.snapshot()
-            if self._newest is None:
-                self._newest = Committed(state, self.path)
-            elif self._newest.number != state.number:
-                self._newest.show(state)
+            return self._showing(collection.snapshot())
+
+    def _showing(self, state: CollectionSnapshot) -> Committed:
+        """Returns the keys of a state. If changes are being staged, those they build on do not go on to it."""
+        if self._newest is None:
+            self._newest = Committed(state, self.path)
+        if self._newest.number == state.number:
             return self._newest
+        if not self._is_base:
+            self._newest.show(state)
+            return self._newest
+        if self._beside is None:
+            self._beside = Committed(state, self.path)
+        elif self._beside.number != state.number:
+            self._beside.show(state)
+        return self._beside
 
     @property
     def in_transaction(self) -> bool:
@@ -178,11 +196,7 @@ class Session:
 
     def _commit_together(self, made: list[_Change], is_run: bool) -> None:
         try:
-            with self._writer(is_run) as writer:
-                staged = Staged(self.newest(), writer, self.path)
-                for change, _ in made:
-                    change(staged)
-                self._commit(staged, writer)
+            self._commit_at_last([change for change, _ in made], is_run)
         except BaseException as error:  # noqa: BLE001: those who wait raise it
             if len(made) > 1 and not isinstance(error, Unavailable):  # one of them may be to blame, and not the others
                 for one in made:
@@ -194,6 +208,28 @@ class Session:
             for _, future in made:
                 future.set_result(None)
 
+    def _commit_at_last(self, changes: list[Callable[[Staged], None]], is_run: bool) -> None:
+        """Commits changes, and makes them again where another writer's commit came before.
+
+        In an object store writers do not wait for each other, and two that set new keys of one array
+        change the same page. A change means the same on top of any commit, so it can be repeated.
+        """
+        end = time.monotonic() + self.wait
+        tries, pause = 0, _FIRST_PAUSE
+        while True:
+            tries += 1
+            try:
+                with self._changing(is_run) as staged:
+                    for change in changes:
+                        change(staged)
+                    self._commit(staged)
+                return
+            except Aborted as error:
+                if time.monotonic() >= end:
+                    raise Unavailable(f"{error}; tried {tries} times in {self.wait:g} s, a longer wait may help") from None
+            time.sleep(random.uniform(0, pause))
+            pause = min(2 * pause, _MAX_PAUSE)
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Makes all changes of its block one commit, or none after an exception."""
@@ -201,8 +237,7 @@ class Session:
         if self.in_transaction:
             raise FailedPrecondition(f"{self.path}: the store is in a transaction already")
         is_run = time.monotonic() - self._last_transaction < _RUN_OF_TRANSACTIONS
-        with self._turn(), self._writer(is_run) as writer:
-            staged = Staged(self.newest(), writer, self.path)
+        with self._turn(), self._changing(is_run) as staged:
             transaction = _Transaction(self)
             before = _begun.get()
             with self._staging:
@@ -212,7 +247,7 @@ class Session:
             try:
                 yield
                 with self._staging:
-                    self._commit(staged, writer)
+                    self._commit(staged)
                 is_made = True
             finally:
                 with self._staging:
@@ -264,28 +299,57 @@ class Session:
             self._writing.release()
 
     @contextlib.contextmanager
-    def _writer(self, keeps: bool = False) -> Iterator[CollectionWriter]:
-        """Has the writer, and keeps it for the next change if that is said, nothing fails and nobody waits."""
-        if self._kept is None:
-            self._kept = self.open().writer()
+    def _changing(self, keeps: bool) -> Iterator[Staged]:
+        """Has the writer and stages changes of the newest state.
+
+        Keeps the writer for the next change if that is said, nothing fails and nobody waits.
+        """
         try:
-            yield self._kept
+            staged = self._begin_staging()
+            try:
+                yield staged
+            finally:
+                with self._opening:
+                    self._is_base, self._beside = False, None
         except BaseException:
             self._release()
             raise
         # Those that wait are asked for here, since the next transaction may take the writer over before
         # _watch looks. Who opens it again comes after them.
-        if not keeps or self._kept.has_waiters():
+        if not keeps or staged.writer.has_waiters():
             self._release()
+
+    def _begin_staging(self) -> Staged:
+        """Opens the writer, unless it is kept, and begins with the state that its edits build on.
+
+        In an object store others commit at any time. If the tables of keys were those of another
+        state, a value would be appended to another place than its page says. The writer tells its
+        state by a commit of nothing, which takes no request.
+        """
+        collection = self.open()
+        is_shared = is_uri(self.path)
+        if is_shared and self._kept is not None:
+            collection.refresh()
+        while True:
+            if self._kept is None:
+                self._kept = collection.writer()
+            writer = self._kept
+            with self._opening:
+                state = writer.commit() if is_shared else None
+                if state is None or state.number == writer._number:
+                    base = self.newest() if state is None else self._showing(state)
+                    self._is_base = True
+                    return Staged(base, writer, self.path)
+            self._release()  # the collection has shown a later commit, of another writer
 
     def _release(self) -> None:
         writer, self._kept = self._kept, None
         if writer is not None:
             writer.release()
 
-    def _commit(self, staged: Staged, writer: CollectionWriter) -> None:
+    def _commit(self, staged: Staged) -> None:
         staged.finish()
-        staged.base.show(writer.commit(), staged)
+        staged.base.show(staged.writer.commit(), staged)
         self._has_written = True
 
     def finish(self) -> None:

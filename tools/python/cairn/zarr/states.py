@@ -148,7 +148,7 @@ class Staged(Keys):
 
     def __init__(self, base: Committed, writer: CollectionWriter, where: str):
         self.base = base
-        self._writer = writer
+        self.writer = writer
         self._where = where
         self.changed_documents: dict[str, dict[str, bytes]] = {}
         self.changed_chunks: dict[str, Optional[StagedTable]] = {}  # None for a member that is removed
@@ -219,10 +219,10 @@ class Staged(Keys):
                 self._remove_chunks(node)
         for node, documents in self.changed_documents.items():
             if not documents and not len(self._layers(node)):
-                self._writer.remove(document_member_of(node))
+                self.writer.remove(document_member_of(node))
 
     def _layers(self, node: str) -> RawVlMeta:
-        raw: RawVlMeta = self._writer.attributes(group_of(node)).raw  # type: ignore[assignment]
+        raw: RawVlMeta = self.writer.attributes(group_of(node)).raw  # type: ignore[assignment]
         return raw
 
     def _changed(self, node: str) -> dict[str, bytes]:
@@ -238,20 +238,20 @@ class Staged(Keys):
         name = member_of(node)
         table = None if node in self.changed_chunks else self.base.table(node)
         if table is not None:
-            member = self._writer[name]
+            member = self.writer[name]
         elif not make:
             return None
         elif node not in self.changed_chunks and self.base.has_member(name):
             raise FailedPrecondition(f"{self._where}{name}: is a member that no Zarr store has made, so it takes no chunks")
         else:
-            member = self._writer.add(name, shape=None, clevel=0, filters=(), chunksize=0, raw_meta={MARK: VERSION})
+            member = self.writer.add(name, shape=None, clevel=0, filters=(), chunksize=0, raw_meta={MARK: VERSION})
             table = Table(self._where + name)
             self.changes_nodes = True
         self.changed_chunks[node] = staged = StagedTable(table, member._engine)  # type: ignore[arg-type]
         return staged
 
     def _remove_chunks(self, node: str) -> None:
-        self._writer.remove(member_of(node))
+        self.writer.remove(member_of(node))
         self.changed_chunks[node] = None
         self.changes_nodes = True
 

@@ -48,8 +48,9 @@ class ZarrStore(Store):
     read_only
         Refuses changes.
     wait
-        The number of seconds that a change waits for another writer. After it, the call raises
-        `Unavailable`.
+        The number of seconds that a change waits for another writer. In an object store, where
+        writers do not wait, it is made again that long after the commits of others. After it, the
+        call raises `Unavailable`.
     """
 
     supports_writes: bool = True
@@ -73,9 +74,11 @@ class ZarrStore(Store):
     def transaction(self) -> Iterator[ZarrStore]:
         """Makes all changes of a `with` block one commit, or none of them after an exception.
 
-        The store reads with the changes applied. No other writer commits meanwhile. Other processes
-        and threads that change the collection wait, unless they use this object, whose changes
-        belong to the transaction.
+        The store reads with the changes applied. Threads that use this object take part in the
+        transaction. Other processes and threads that change the collection wait until it ends.
+
+        In an object store they do not wait. If one of them has changed the same meanwhile, the
+        end of the block raises `Aborted`: repeat all of it, since it may depend on what it has read.
         """
         self._check_writable()
         with self._session.transaction():

@@ -5,6 +5,10 @@ values are in the 255 chunks after it: `null` for a chunk that is free, and a li
 value without bytes, since no chunk is empty. A page may end early. So a key that is set for the
 first time changes one page, and one that is set again none. A new state is read by comparing pages.
 
+In an object store the chunks that two writers append both stand, one after the other. The chunks of
+the second one are then not where its pages say, and a page that it begins is no page. So both must
+change one chunk, too, which makes them collide: the last page that was there before.
+
 The metalayer `cairn.zarr` of the member has the version of this table, which is 1.
 """
 
@@ -152,7 +156,10 @@ class StagedTable:
             self._slots[key] = None
 
     def write_pages(self) -> None:
-        """Stages the pages that changed."""
+        """Stages the pages that changed, and the last one that was there before a new one."""
+        before = len(self.table.pages) - 1
+        if self._nchunks > self.table.nchunks and before >= 0 and before not in self._pages:
+            self._pages[before] = list(self.table.pages[before])
         self._written = {page: json.dumps(entries, separators=(",", ":")).encode() for page, entries in self._pages.items()}
         for page, raw in self._written.items():
             self._member.update_chunk(page * PAGE, np.frombuffer(raw, np.uint8))
