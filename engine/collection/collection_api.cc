@@ -41,14 +41,17 @@ std::vector<std::string> CollectionSnapshot::Groups() const {
 }
 
 absl::StatusOr<Snapshot> CollectionSnapshot::OpenAttributes(std::string_view group) const {
+  CAIRN_RETURN_IF_ERROR(collection::CheckIsNoIncrement(*view_));
   return view_->OpenMember(collection::AttributesName(group));
 }
 
 absl::Status CollectionSnapshot::CopyTo(const std::string& path) const {
+  CAIRN_RETURN_IF_ERROR(collection::CheckIsNoIncrement(*view_));
   return view_->CopyTo(path);
 }
 
 absl::StatusOr<uint64_t> CollectionSnapshot::ContentHash() const {
+  CAIRN_RETURN_IF_ERROR(collection::CheckIsNoIncrement(*view_));
   return collection::ContentHashOf(*view_);
 }
 
@@ -70,6 +73,7 @@ bool CollectionSnapshot::HasMember(std::string_view name) const {
 }
 
 absl::StatusOr<Snapshot> CollectionSnapshot::OpenMember(std::string_view name) const {
+  CAIRN_RETURN_IF_ERROR(collection::CheckIsNoIncrement(*view_));
   return view_->OpenMember(name);
 }
 

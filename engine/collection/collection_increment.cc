@@ -151,9 +151,19 @@ absl::StatusOr<uint64_t> ContentHashOf(const View& view) {
   return HashOf(contents);
 }
 
+absl::Status CheckIsNoIncrement(const View& view) {
+  const absl::StatusOr<IncrementLayer> layer = LayerOf(view);
+  if (absl::IsFailedPrecondition(layer.status())) return absl::OkStatus();
+  CAIRN_RETURN_IF_ERROR(layer.status());
+  return FailedPrecondition(
+      "an increment of a collection, from commit %d to %d: apply it to a copy of the collection",
+      layer->info.base_generation, layer->info.result_generation);
+}
+
 absl::StatusOr<Snapshot> View::OpenPackedLedger() const { return IsNoIncrement(); }
 
 absl::Status View::WriteIncrement(const std::string& path, const View& since) const {
+  for (const View* state : {this, &since}) CAIRN_RETURN_IF_ERROR(CheckIsNoIncrement(*state));
   CAIRN_ASSIGN_OR_RETURN(const Site to, SiteOfCopy(path));
   if (IsInObjects(to)) {
     return Unimplemented("%s: an increment of a collection is a file", path);

@@ -18,6 +18,10 @@ absl::StatusOr<uint64_t> ContentHashOf(const View& view);
 // Errors: kFailedPrecondition if the view is not that of an increment.
 absl::StatusOr<IncrementInfo> IncrementInfoOf(const View& increment);
 
+// Checks that the view is a state of a collection. What is stored for a member of an increment may
+// be a change of it, which no reader must take for its content. Errors: kFailedPrecondition.
+absl::Status CheckIsNoIncrement(const View& view);
+
 // Makes the state that the increment leads to, in one commit. Returns false if the collection has
 // it already.
 absl::StatusOr<bool> ApplyIncrement(CollectionCore& core, const View& increment,

@@ -101,7 +101,9 @@ class CAIRN_EXPORT CollectionSnapshot {
   //
   // Errors:
   //   kNotFound if there is no member of that name.
-  //   kDataLoss if its file was removed, changed or restored outside the collection.
+  //   kDataLoss if its file was removed, changed or restored outside the collection, or if a
+  //     metalayer is not the one that was sealed.
+  //   kFailedPrecondition if this is an increment, which may hold a part of the member.
   //   those of Frame::Open.
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
 
@@ -133,10 +135,11 @@ class CAIRN_EXPORT CollectionSnapshot {
   // collection. `since` is an older state, or a state of a copy. Collection::ApplyIncrement brings
   // any collection with the content of `since` up to this state. A member that no increment leads
   // to is stored as a whole.
-  // Errors, after which nothing is left: those of CopyTo; kUnimplemented if `path` is in an object
-  // store.
+  // Errors, after which nothing is left: those of CopyTo; kFailedPrecondition if `since` is an
+  // increment; kUnimplemented if `path` is in an object store.
   absl::Status WriteIncrement(const std::string& path, const CollectionSnapshot& since) const;
-  // Describes the increment that this is, with numbers of commits as generations.
+  // Describes the increment that this is, with numbers of commits as generations. Nothing else of
+  // an increment can be read, but Verify checks it.
   // Errors: kFailedPrecondition if it is none; kDataLoss if the description is damaged.
   absl::StatusOr<IncrementInfo> GetIncrementInfo() const;
   // Verifies the ledger, as it is now, and all members. A section of the report begins with the
@@ -180,7 +183,8 @@ class CAIRN_EXPORT CollectionWriter {
   // `file_system` are not used.
   //
   // Errors:
-  //   kAlreadyExists if there is a member of that name, or of this commit.
+  //   kAlreadyExists if there is a member of that name, or of this commit, or if another program
+  //     has put a file in its place, which Collection::Recover makes a member.
   //   kInvalidArgument if the name is none: a slash stands before each part, and no part begins
   //     with a dot.
   //   kFailedPrecondition if its directory belongs to another collection or TreeStore, which lies

@@ -169,8 +169,8 @@ class CAIRN_EXPORT Snapshot {
   //   kDataLoss if the frame is damaged.
   //   kUnimplemented if the frame predates Blosc2 2.0, or if `path` is in an object store.
   //   kFailedPrecondition if this state or `options.since` is a Writer::StagedSnapshot.
-  //   kFailedPrecondition if no increment can lead from `options.since` to this state, or if
-  //     `path` is the frame of one of them.
+  //   kFailedPrecondition if no increment can lead from `options.since` to this state, as if one of
+  //     them is an increment, or if `path` is the frame of one of them.
   //   kFailedPrecondition if `path` cannot be replaced; see Frame::Create.
   //   kResourceExhausted if the disk is full.
   //   kResourceExhausted if an increment has more than 2^24 new chunks of special values, or more

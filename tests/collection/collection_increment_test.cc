@@ -125,6 +125,45 @@ TEST_F(CollectionIncrementTest, BringsACopyUpToDate) {
   }
 }
 
+TEST_F(CollectionIncrementTest, IsNoStateOfACollection) {
+  Change();
+  const CollectionSnapshot before = Copy();
+  const CollectionSnapshot increment = Increment("1.b2z", before).snapshot();
+  constexpr absl::StatusCode kRefused = absl::StatusCode::kFailedPrecondition;
+  const std::string what = "an increment of a collection, from commit 0 to ";
+  const std::string next = dir_.Path("next.b2z");
+  for (const std::string& name : increment.Members()) {
+    EXPECT_TRUE(Fails(increment.OpenMember(name), kRefused, what));
+  }
+  EXPECT_TRUE(Fails(increment.OpenAttributes("/g0"), kRefused, what));
+  EXPECT_TRUE(Fails(increment.ContentHash(), kRefused, what));
+  EXPECT_TRUE(Fails(increment.CopyTo(dir_.Path("next.b2d")), kRefused, what));
+  EXPECT_TRUE(Fails(increment.CopyTo(next), kRefused, what));
+  EXPECT_TRUE(Fails(Newest().WriteIncrement(next, increment), kRefused, what));
+  EXPECT_TRUE(Fails(increment.WriteIncrement(next, before), kRefused, what));
+  EXPECT_FALSE(std::filesystem::exists(next));
+  EXPECT_TRUE(increment.Verify()->ok());
+  EXPECT_TRUE(IsOk(increment.GetIncrementInfo()));
+}
+
+TEST_F(CollectionIncrementTest, DoesNotReplaceAFileOfAnotherProgram) {
+  {
+    CollectionWriter writer = collection_[0].OpenWriter().value();
+    Add(writer, "/g/new", {1, 2});
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const CollectionSnapshot increment = Increment("1.b2z", Copy()).snapshot();
+  std::filesystem::create_directory(copy_path_ + "/g");
+  PutFileBytes(copy_path_ + "/g/new.b2nd", {});
+  const uint64_t number = Copy().number();
+  EXPECT_TRUE(Fails(copy_[0].ApplyIncrement(increment), absl::StatusCode::kAlreadyExists,
+                    "/g/new.b2nd: another program has put a file there"));
+  EXPECT_EQ(Copy().number(), number);
+  std::filesystem::remove(copy_path_ + "/g/new.b2nd");
+  EXPECT_TRUE(IsOk(copy_[0].ApplyIncrement(increment)));
+  EXPECT_EQ(IntsOf(Copy(), "/g/new"), (Ints{1, 2}));
+}
+
 TEST_F(CollectionIncrementTest, BeginsAtAnOlderStateThatASnapshotKeeps) {
   Change();
   Collection first = Increment("1.b2z", Copy());

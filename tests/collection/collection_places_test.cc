@@ -71,6 +71,44 @@ TEST_F(CollectionPlacesTest, FilesThatAKilledWriterLeftAreRemoved) {
   for (const std::string& file : own) EXPECT_FALSE(fs::exists(file)) << file;
 }
 
+TEST_F(CollectionPlacesTest, NewMemberDoesNotHideAFileOfAnotherProgram) {
+  Collection collection = Make(path_, 1);
+  constexpr absl::StatusCode kRefused = absl::StatusCode::kAlreadyExists;
+  const std::string what = ": another program has put a file there";
+  for (const std::string suffix : {".b2nd", ".b2f", ".b2b"}) {
+    const std::string file = path_ + "/g/n" + suffix;
+    // A file, a frame, and the directory of a sparse frame.
+    for (int kind = 0; kind < 3; ++kind) {
+      if (kind == 0) {
+        Touch(file);
+      } else if (kind == 1) {
+        ASSERT_TRUE(IsOk(Frame::Create(file, Bare())));
+      } else {
+        fs::create_directory(file);
+      }
+      CollectionWriter writer = collection.OpenWriter().value();
+      EXPECT_TRUE(Fails(writer.Add("/g/n", Bare()), kRefused, file + what));
+      EXPECT_TRUE(Fails(writer.Copy("/g/a", "/g/n"), kRefused, file + what));
+      EXPECT_TRUE(Fails(writer.Move("/g/a", "/g/n"), kRefused, file + what));
+      EXPECT_EQ(writer.Commit().value(), 1U) << "nothing is staged";
+      EXPECT_TRUE(fs::exists(file));
+      fs::remove(file);
+    }
+  }
+  Touch(path_ + "/g/__vlmeta__.b2f");
+  CollectionWriter writer = collection.OpenWriter().value();
+  EXPECT_TRUE(Fails(writer.EditAttributes("/g"), kRefused, "__vlmeta__.b2f" + what));
+  // Files of members are no others'.
+  ASSERT_TRUE(IsOk(writer.Remove("/g/a")));
+  Append(writer.Add("/g/a", Bare()).value(), 2);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Move("/g/a", "/g/c")));
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  Append(writer.Add("/g/a", Bare()).value(), 3);
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(ValueOf(collection.Refresh().value()), 3);
+}
+
 TEST_F(CollectionPlacesTest, FilesOfACollectionInsideAreLeft) {
   Collection outer = Make(path_, 1);
   Collection inner = Make(path_ + "/inner", 2);

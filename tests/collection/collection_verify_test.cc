@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
+#include "tests/support/bytes.h"
+#include "tests/support/files.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
 
@@ -85,6 +88,54 @@ TEST_F(CollectionVerifyTest, ProgressCountsTheChunksOfAllFramesAndStops) {
   EXPECT_EQ(seen.back(), report.nchunks);
   const auto stop = [](int64_t chunks) { return chunks < 4; };
   EXPECT_TRUE(Fails(Verify({.progress = stop}), absl::StatusCode::kCancelled, ""));
+}
+
+// Chunks have fingerprints, and headers a copy in the seal.
+TEST(CollectionHeaderTest, EachFlippedBitIsToldOrChangesNothing) {
+  const TempDir dir;
+  const std::string path = dir.Path("c.b2d");
+  std::vector<int32_t> values(300);
+  std::iota(values.begin(), values.end(), 0);
+  {
+    CollectionWriter writer = Collection::Create(path)->OpenWriter().value();
+    CreateOptions options;
+    options.compression.typesize = 4;
+    options.array = {.shape = {300}, .chunkshape = {64}, .dtype = "<i4"};
+    ASSERT_TRUE(IsOk(writer.Add("/a", options)->WriteItems(0, values)));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const uint64_t content = Collection::Open(path)->snapshot().ContentHash().value();
+  const std::string file = path + "/a.b2nd";
+  const Buffer intact = FileBytes(file);
+  const size_t header = AsText(intact).find("dtype_format") + 40;
+  ASSERT_LT(header, 400U);
+  int told = 0;
+  for (size_t at = 0; at < header; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Buffer flipped = intact;
+      flipped[at] ^= std::byte{1} << bit;
+      PutFileBytes(file, flipped);
+      const CollectionSnapshot state = Collection::Open(path)->snapshot();
+      const absl::StatusOr<Snapshot> member = state.OpenMember("/a");
+      const bool is_right_size = member.ok() && member->info().nitems == 300;
+      ASSERT_TRUE(is_right_size || !member.ok()) << at << " " << bit;
+      std::vector<int32_t> items(is_right_size ? 300 : 0);
+      if (!member.ok() || !member->ReadItems(0, items).ok()) {
+        EXPECT_FALSE(state.Verify()->ok()) << at << " " << bit;
+        ++told;
+        continue;
+      }
+      EXPECT_EQ(items, values) << at << " " << bit;
+      EXPECT_EQ(member->array()->dtype, "<i4") << at << " " << bit;
+      EXPECT_EQ(member->array()->shape, std::vector<int64_t>{300}) << at << " " << bit;
+      if (bit != static_cast<int>(at % 8)) continue;
+      const std::string copy = dir.Path("copy.b2z");
+      ASSERT_TRUE(IsOk(state.CopyTo(copy))) << at << " " << bit;
+      EXPECT_EQ(Collection::Open(copy)->snapshot().ContentHash().value(), content);
+      std::filesystem::remove(copy);
+    }
+  }
+  EXPECT_GT(told, 200);
 }
 
 }  // namespace

@@ -67,6 +67,23 @@ absl::Status FindFiles(const Site& site, Search& search) {
 
 }  // namespace
 
+absl::Status CheckHasNoFile(const Site& site, std::string_view name, const MemberTable& removed) {
+  const auto goes = removed.find(name);
+  for (const MemberKind kind : {MemberKind::kArray, MemberKind::kOther, MemberKind::kBatches}) {
+    if (goes != removed.end() && goes->second.kind == kind) continue;
+    const std::string path = site.PathOf(name, kind);
+    const absl::Status there = site.files->Identity(path).status();
+    if (there.ok()) {
+      return absl::AlreadyExistsError(
+          path +
+          ": another program has put a file there; recover the collection to make it a "
+          "member, or remove it");
+    }
+    CAIRN_RETURN_IF_ERROR(IgnoreMissing(there));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status PutAside(const Site& site, std::string_view name, const MemberEntry& entry) {
   return RenameIfThere(site, site.PathOf(name, entry.kind), site.AsidePath(name, entry.id));
 }

@@ -15,6 +15,10 @@
 
 namespace cairn::collection {
 
+// Checks that no other program has put a file where a new member would have its own. The files of
+// members that the next commit removes do not count. Errors: kAlreadyExists.
+absl::Status CheckHasNoFile(const Site& site, std::string_view name, const MemberTable& removed);
+
 // Puts the file of a member that was removed aside. Does nothing if it is there already, or not at
 // its name.
 absl::Status PutAside(const Site& site, std::string_view name, const MemberEntry& entry);

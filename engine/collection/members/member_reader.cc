@@ -1,6 +1,8 @@
 #include "engine/collection/members/member_reader.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cairn/frame.h"
 #include "engine/base/status.h"
@@ -24,6 +26,18 @@ absl::Status LacksState(const Position& position, const Snapshot& newest) {
       "member: expected generation %d, which the collection has committed, got generation %d; the "
       "file was changed or restored outside the collection",
       position.generation, newest.info().generation);
+}
+
+// In a frame of its own another Blosc2 may have changed them, such as the shape of an array. In a
+// collection that is as good as damage, which would give wrong items, and copies would be sealed
+// with it.
+absl::Status CheckMetalayers(const Snapshot& snapshot) {
+  const std::vector<std::string> changed = snapshot.info().changed_metalayers;
+  if (changed.empty()) return absl::OkStatus();
+  return DataLoss(
+      "member: metalayer %s: is not the sealed one; it is damaged, or was changed outside the "
+      "collection",
+      changed.front());
 }
 
 // Returns the state of the generation, or null if the frame does not hold it. Its checkpoints form
@@ -60,7 +74,10 @@ absl::StatusOr<Snapshot> FindPosition(const Snapshot& newest, const Position& po
     const Position here = PositionOf(snapshot);
     return here.generation == position.generation && here.hash == position.hash;
   };
-  if (fits(newest)) return newest;
+  if (fits(newest)) {
+    CAIRN_RETURN_IF_ERROR(CheckMetalayers(newest));
+    return newest;
+  }
   const State& state = HandleAccess::StateOf(newest);
   const bool is_older = state.generation() <= position.generation;
   if (is_older || !state.journal.has_value() || !state.checkpoint->seal_holds) {
@@ -69,7 +86,10 @@ absl::StatusOr<Snapshot> FindPosition(const Snapshot& newest, const Position& po
   CAIRN_ASSIGN_OR_RETURN(StatePtr found, FindGeneration(state, position.generation));
   if (found != nullptr) {
     Snapshot snapshot = HandleAccess::Make(std::move(found));
-    if (fits(snapshot)) return snapshot;
+    if (fits(snapshot)) {
+      CAIRN_RETURN_IF_ERROR(CheckMetalayers(snapshot));
+      return snapshot;
+    }
   }
   return LacksState(position, newest);
 }

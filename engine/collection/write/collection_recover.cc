@@ -149,6 +149,12 @@ absl::StatusOr<Position> MakeComplete(const std::string& path, const Site& site)
   {
     CAIRN_ASSIGN_OR_RETURN(Frame frame, Frame::Open(path, site.MemberOptions()));
     CAIRN_ASSIGN_OR_RETURN(Writer writer, frame.OpenWriter());
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot newest, frame.Refresh());
+    // Metalayers that were changed outside are sealed as they are.
+    for (const std::string& name : newest.info().changed_metalayers) {
+      CAIRN_ASSIGN_OR_RETURN(const std::vector<std::byte> content, newest.GetMetalayer(name));
+      CAIRN_RETURN_IF_ERROR(writer.SetMetalayer(name, content));
+    }
     CAIRN_RETURN_IF_ERROR(writer.Checkpoint());
     CAIRN_RETURN_IF_ERROR(writer.Close());
   }

@@ -120,7 +120,7 @@ class WriterCore final : public MembersWriter {
   // Edits that are staged.
   std::set<std::string, std::less<>> edited_;
   std::map<std::string, NewMember, std::less<>> added_;
-  std::map<std::string, MemberEntry, std::less<>> removed_;
+  MemberTable removed_;
   absl::Status unusable_;  // the first failure, or that the writer is closed
 };
 

@@ -60,6 +60,7 @@ absl::StatusOr<Writer*> WriterCore::Edit(std::string_view name) {
 absl::StatusOr<Writer*> WriterCore::Add(std::string_view name, const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
+  CAIRN_RETURN_IF_ERROR(CheckHasNoFile(*site_, name, removed_));
   CAIRN_RETURN_IF_ERROR(MakeRoom(name));
   const MemberEntry entry = {.id = RandomNumber(), .kind = KindOf(options)};
   const std::string path = site_->AsidePath(name, entry.id);
@@ -102,6 +103,7 @@ absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
   CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
   if (from != to) {
     CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, to, CheckIsThere(to).ok() || added_.contains(to)));
+    CAIRN_RETURN_IF_ERROR(CheckHasNoFile(*site_, to, removed_));
   }
   CAIRN_RETURN_IF_ERROR(StageContent(member->snapshot(), member->kind(), to));
   // Readers and the ledger need the old file until the commit.
@@ -112,6 +114,7 @@ absl::Status WriterCore::Copy(std::string_view from, std::string_view to) {
 absl::Status WriterCore::AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) {
   CAIRN_RETURN_IF_ERROR(unusable_);
   CAIRN_RETURN_IF_ERROR(CheckIsNew(*site_, name, CheckIsThere(name).ok() || added_.contains(name)));
+  CAIRN_RETURN_IF_ERROR(CheckHasNoFile(*site_, name, removed_));
   CAIRN_RETURN_IF_ERROR(MakeRoom(name));
   return StageContent(content, kind, name);
 }

@@ -32,6 +32,17 @@ absl::StatusOr<std::vector<uint64_t>> ChunkKeys(const State& state) {
   return keys;
 }
 
+// An increment has parts of a content, so what was made for it would apply to nothing.
+absl::Status CheckIsNoIncrement(const State& state) {
+  for (const VlMetalayer& layer : state.metadata->vlmetalayers) {
+    if (layer.name == format::kIncrementLayer) {
+      return FailedPrecondition(
+          "an increment, which is no copy: begin at a copy to which it was applied");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Checks the facts that no edit changes.
 absl::Status CheckSameKind(const State& since, const State& now) {
   const auto sizes = [](const State& state) {
@@ -192,7 +203,10 @@ absl::StatusOr<StagedState> StoreChanges(const State& now, const Changes& change
 
 absl::Status WriteIncrement(const State& since, const State& now, const CopyTarget& target,
                             ChunkProgress progress) {
-  for (const State* state : {&since, &now}) CAIRN_RETURN_IF_ERROR(CheckCopyable(*state));
+  for (const State* state : {&since, &now}) {
+    CAIRN_RETURN_IF_ERROR(CheckCopyable(*state));
+    CAIRN_RETURN_IF_ERROR(CheckIsNoIncrement(*state));
+  }
   CAIRN_ASSIGN_OR_RETURN(const Changes changes, FindChanges(since, now));
   CreateOptions options;
   options.compression.typesize = now.header().typesize;

@@ -13,7 +13,9 @@
 #include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "tests/collection/ints.h"
+#include "tests/support/bytes.h"
 #include "tests/support/dice.h"
+#include "tests/support/files.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
@@ -172,6 +174,33 @@ TEST_F(CollectionRecoverTest, MembersThatChangedOutsideAreListedAsTheyAre) {
   fs::copy_file(dir_.Path("older"), path_ + "/new.b2f");
   EXPECT_EQ(Recover().value(), (CollectionRecovery{.adopted = {"/new"}}));
   EXPECT_EQ(IntsOf(Collection::Open(path_)->snapshot(), "/new"), (Ints{1, 10}));
+}
+
+TEST_F(CollectionRecoverTest, MetalayerThatAnotherProgramChangedIsTakenAsItIs) {
+  {
+    CollectionWriter writer = Collection::Open(path_)->OpenWriter().value();
+    CreateOptions options;
+    options.compression.typesize = 4;
+    options.metalayers = {{.name = "unit", .content = std::vector<std::byte>(8, std::byte{75})}};
+    EXPECT_TRUE(IsOk(writer.Add("/m", options)->Append(Ints{1, 2})));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  Buffer file = FileBytes(path_ + "/m.b2f");
+  const size_t at = AsText(file).find("KKKKKKKK");
+  ASSERT_NE(at, std::string::npos);
+  file[at] = std::byte{'L'};
+  PutFileBytes(path_ + "/m.b2f", file);
+  {
+    const CollectionSnapshot state = Collection::Open(path_)->snapshot();
+    EXPECT_TRUE(IsDamage(state.OpenMember("/m"), "metalayer unit"));
+    EXPECT_TRUE(IsDamage(state.CopyTo(dir_.Path("copy.b2d")), "metalayer unit"));
+    EXPECT_FALSE(state.Verify()->ok());
+  }
+  EXPECT_EQ(Recover().value(), (CollectionRecovery{.adopted = {"/m"}}));
+  const CollectionSnapshot now = Collection::Open(path_)->snapshot();
+  EXPECT_EQ(IntsOf(now, "/m"), (Ints{1, 2}));
+  EXPECT_TRUE(now.Verify()->ok());
+  EXPECT_EQ(Recover().value(), CollectionRecovery());
 }
 
 // The ledger has bytes of the last commits, which belong to the files that the writer had.

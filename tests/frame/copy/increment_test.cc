@@ -253,6 +253,16 @@ TEST_F(IncrementTest, FramesOfAnotherKindHaveNoIncrementBetweenThem) {
                     "chunksize or metalayers differ"));
 }
 
+TEST_F(IncrementTest, IncrementIsNoCopyAtWhichAnotherOneBegins) {
+  Change([](Writer& writer) { return writer.UpdateChunk(1, MakeNoise(400, 1)); });
+  const Snapshot increment = Ship();
+  EXPECT_TRUE(Fails(frame_->snapshot().CopyTo(dir_.Path("next"), {.since = increment}),
+                    StatusCode::kFailedPrecondition, "an increment, which is no copy"));
+  EXPECT_TRUE(Fails(increment.CopyTo(dir_.Path("next"), {.since = copy_->snapshot()}),
+                    StatusCode::kFailedPrecondition, "an increment, which is no copy"));
+  EXPECT_TRUE(IsOk(increment.CopyTo(dir_.Path("next"), {})));
+}
+
 TEST_F(IncrementTest, FramesAreNotReplacedByTheirIncrement) {
   Change([](Writer& writer) { return writer.Append(MakeNoise(4)); });
   const Snapshot newest = *frame_->Refresh();
