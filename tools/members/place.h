@@ -19,10 +19,12 @@ struct CollectionPlace {
 };
 
 // Returns where in a collection a path leads, or nothing if it leads to something else: a file, or
-// a sparse frame. A store of python-blosc2 that is packed into one file (.b2z) is a collection. So
+// a sparse frame. If one is there and the collection has a member of that name, too, the path leads
+// to the member. A store of python-blosc2 that is packed into one file (.b2z) is a collection. So
 // is one of embedded values (.b2e), but the path of the file itself leads to a frame.
 std::optional<CollectionPlace> FindInCollection(const std::string& path);
-// Returns true if a file is there whose name is that of a store.
+// Returns true if a file is there whose name is that of a store, or a packed store of another name,
+// such as an increment.
 bool IsStoreFile(const std::string& path);
 
 }  // namespace cairn::members

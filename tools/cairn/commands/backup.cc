@@ -105,6 +105,7 @@ absl::Status BackupCollection(const CollectionPlace& place, const BackupFlags& f
         "--force is of frames: the copy of a collection is a new one, and --since or --since-copy "
         "writes what changed");
   }
+  RETURN_IF_ERROR(CheckHidesNoMember(flags.out));
   OpenOptions open;
   if (IsUri(flags.out)) open.file_system = FilesAt(flags.out);
   ASSIGN_OR_RETURN(const CollectionSnapshot snapshot,

@@ -72,6 +72,14 @@ int64_t SizeOf(const std::string& collection, const std::vector<std::string>& me
   return size;
 }
 
+// In a store the path does not tell groups from members.
+std::vector<std::string> MembersAt(const CollectionPlace& place,
+                                   const CollectionSnapshot& snapshot) {
+  std::vector<std::string> members = snapshot.Members(place.name + "/");
+  const bool is_member = snapshot.HasMember(place.name) || members.empty();
+  return place.is_member && is_member ? std::vector<std::string>{place.name} : members;
+}
+
 // Compacts a member of a collection, or all of a group, in a commit for each.
 absl::StatusOr<CompactReport> CompactMembers(const CompactFlags& flags,
                                              const CollectionPlace& place) {
@@ -82,9 +90,7 @@ absl::StatusOr<CompactReport> CompactMembers(const CompactFlags& flags,
   ASSIGN_OR_RETURN(CollectionWriter writer,
                    OpenWriterInTurn(collection, CollectionWriterOptions{.wait = flags.wait}));
   RETURN_IF_ERROR(collection.Refresh().status());
-  const std::vector<std::string> members = place.is_member
-                                               ? std::vector<std::string>{place.name}
-                                               : collection.snapshot().Members(place.name + "/");
+  const std::vector<std::string> members = MembersAt(place, collection.snapshot());
   CompactReport report = {.size_before = SizeOf(place.collection, members)};
   Progress progress("compacting", std::ssize(members), "member");
   for (size_t i = 0; i < members.size(); ++i) {

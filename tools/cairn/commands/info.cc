@@ -89,7 +89,7 @@ struct Shown {
 
 absl::StatusOr<Shown> OpenToShow(const std::string& path, const InfoFlags& flags,
                                  Sources& sources) {
-  if (FindInCollection(path).has_value()) {
+  if (sources.Find(path).has_value()) {
     ASSIGN_OR_RETURN(Snapshot member, sources.Open(path));
     return Shown{.snapshot = std::move(member), .holders = {}};
   }
@@ -103,7 +103,11 @@ absl::Status ShowCollection(const CollectionPlace& place, const InfoFlags& flags
   if (flags.chunks || flags.offset != 0) {
     return absl::InvalidArgumentError("--chunks and --offset are of one frame: name a member");
   }
-  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, sources.OpenCollection(place.collection));
+  ASSIGN_OR_RETURN(const CollectionSnapshot snapshot, sources.OpenPacked(place.collection));
+  if (const absl::StatusOr<IncrementInfo> info = snapshot.GetIncrementInfo(); info.ok()) {
+    return WriteStdout(flags.json ? JsonOfIncrement(place.collection, *info)
+                                  : TextOfIncrement(place.collection, *info));
+  }
   const CollectionSummary summary =
       SummarizeCollection(place.collection + place.name, place.name, snapshot);
   RETURN_IF_ERROR(WriteStdout(flags.json ? JsonOfCollection(summary) : TextOfCollection(summary)));
@@ -117,7 +121,7 @@ absl::Status ShowCollection(const CollectionPlace& place, const InfoFlags& flags
 // nothing.
 absl::Status Show(const std::string& path, const InfoFlags& flags, Sources& sources,
                   Metrics& metrics) {
-  const std::optional<CollectionPlace> place = FindInCollection(path);
+  const std::optional<CollectionPlace> place = sources.Find(path);
   if (place.has_value() && !place->is_member) return ShowCollection(*place, flags, sources);
   ASSIGN_OR_RETURN(Shown opened, OpenToShow(path, flags, sources));
   const Snapshot& snapshot = opened.snapshot;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -23,6 +24,7 @@
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/held_signals.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/io/patience.h"
 #include "tools/cairn/text/about.h"
 #include "tools/cairn/text/controls.h"
@@ -236,6 +238,7 @@ absl::Status RecoverFrame(const RecoverFlags& flags) {
 absl::Status SalvageFrame(const RecoverFlags& flags) {
   const HeldSignals signals;
   const std::shared_ptr<Executor> executor = MakeExecutor(flags.threads);
+  RETURN_IF_ERROR(CheckIsNoMember(flags.out));
   SalvageOptions options;
   options.open.executor = executor;
   options.progress = [&](int64_t /*byte*/) { return signals.Check().ok(); };
@@ -270,11 +273,14 @@ absl::Status Print(const RecoverFlags& flags, const CollectionRecovery& report) 
   return WriteLines(lines);
 }
 
-// Returns true for a directory that is neither a sparse frame nor a log.
+// Returns true for a directory that is neither a sparse frame nor a log, and for the path of a
+// collection in a store.
 bool MayBeCollection(const std::string& path) {
+  const std::optional<CollectionPlace> place = FindInCollection(path);
+  if (IsUri(path)) return place.has_value() && place->name.empty();
   std::error_code error;
   const std::filesystem::path directory(path);
-  return !IsUri(path) && std::filesystem::is_directory(directory, error) &&
+  return std::filesystem::is_directory(directory, error) &&
          !std::filesystem::exists(directory / "chunks.b2frame", error);
 }
 
@@ -286,7 +292,8 @@ absl::Status RecoverMembers(const RecoverFlags& flags) {
   }
   const absl::StatusOr<CollectionRecovery> report =
       WaitForTurn(flags.wait, [&](std::chrono::milliseconds part) {
-        auto tried = Collection::Recover(flags.frame);
+        auto tried =
+            Collection::Recover(flags.frame, {.members = {.file_system = FilesAt(flags.frame)}});
         if (absl::IsUnavailable(tried.status())) std::this_thread::sleep_for(part);
         return tried;
       });

@@ -47,7 +47,7 @@ absl::StatusOr<IncrementInfo> InfoOfFrame(const std::string& path) {
 }
 
 absl::StatusOr<IncrementInfo> InfoOfCollection(const std::string& path) {
-  ASSIGN_OR_RETURN(const CollectionSnapshot increment, Sources().OpenCollection(path));
+  ASSIGN_OR_RETURN(const CollectionSnapshot increment, Sources().OpenPacked(path));
   return increment.GetIncrementInfo();
 }
 
@@ -94,7 +94,7 @@ absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) 
 // Applies an increment of a collection, which is a commit.
 absl::Status ApplyToCollection(const std::string& path, const RestoreFlags& flags,
                                Collection& collection, Restored& restored) {
-  ASSIGN_OR_RETURN(const CollectionSnapshot increment, Sources().OpenCollection(path));
+  ASSIGN_OR_RETURN(const CollectionSnapshot increment, Sources().OpenPacked(path));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.GetIncrementInfo());
   RETURN_IF_ERROR(collection.ApplyIncrement(increment, {.wait = flags.wait}).status());
   ++restored.applied;

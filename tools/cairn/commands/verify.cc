@@ -116,18 +116,25 @@ std::string JsonOf(const Outcome& outcome) {
 
 // A zip file has checksums beside those of its frames.
 Outcome CheckStore(const std::string& path, Sources& sources) {
-  const absl::StatusOr<CollectionSnapshot> store = sources.OpenCollection(path);
+  const absl::StatusOr<CollectionSnapshot> store = sources.OpenPacked(path);
   if (!store.ok()) return {.path = path, .report = store.status()};
   std::error_code error;
   const auto size = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  return {.path = path, .report = store->Verify(), .size = error ? 0 : size};
+  absl::StatusOr<VerifyReport> report = store->Verify();
+  const absl::StatusOr<IncrementInfo> increment = store->GetIncrementInfo();
+  if (report.ok() && increment.ok()) {
+    report->notes.push_back(absl::StrFormat("an increment of a collection, from commit %d to %d",
+                                            increment->base_generation,
+                                            increment->result_generation));
+  }
+  return {.path = path, .report = std::move(report), .size = error ? 0 : size};
 }
 
 Outcome CheckFrame(const std::string& path, Sources& sources) {
-  const std::optional<CollectionPlace> place = FindInCollection(path);
+  const std::optional<CollectionPlace> place = sources.Find(path);
   if (place.has_value() && place->name.empty()) return CheckStore(place->collection, sources);
   // A store of values is a frame, too, whose values are frames again.
-  if (members::IsStoreFile(path) && sources.OpenCollection(path).ok()) {
+  if (members::IsStoreFile(path) && sources.OpenPacked(path).ok()) {
     return CheckStore(path, sources);
   }
   const absl::StatusOr<Snapshot> snapshot = sources.Open(path);

@@ -24,13 +24,25 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+// Returns true if the path is that of a collection in an object store.
+bool HasLedger(const std::string& path) {
+  const std::shared_ptr<ObjectStore> ledger =
+      FilesAt(path)->ObjectsIn(path + members::kLedger).store;
+  return ledger != nullptr && ledger->Head("chunks.b2frame").ok();
+}
+
 // Returns where in a collection of an object store a path leads. The path tells it, so that frames
-// take no requests more.
+// take no requests more. Of collections inside others, the innermost one counts that is there.
 std::optional<CollectionPlace> FindInStore(std::string path) {
   constexpr std::string_view kDirectory = ".b2d/";
   while (path.ends_with('/')) path.pop_back();
-  const size_t found = (path + "/").find(kDirectory);
-  if (found == path.npos) return std::nullopt;
+  const std::string whole = path + "/";
+  const size_t first = whole.find(kDirectory);
+  if (first == path.npos) return std::nullopt;
+  size_t found = whole.rfind(kDirectory);
+  while (found != first && !HasLedger(whole.substr(0, found + kDirectory.size() - 1))) {
+    found = whole.rfind(kDirectory, found - 1);
+  }
   const size_t end = found + kDirectory.size() - 1;
   const std::string name = path.substr(end);
   if (name == members::kLedger) return std::nullopt;
@@ -51,6 +63,26 @@ absl::Status RefusePlace(const CollectionPlace& place) {
   return absl::FailedPreconditionError(absl::StrFormat(
       "%s: name one of its members; 'cairn list %s' lists them, and 'cairn backup' copies all",
       place.name.empty() ? "a collection" : "a group of a collection", place.collection));
+}
+
+bool IsMember(const CollectionPlace& place) {
+  const absl::StatusOr<Collection> collection =
+      Collection::Open(place.collection, {.members = {.file_system = FilesAt(place.collection)}});
+  return collection.ok() && collection->snapshot().HasMember(place.name);
+}
+
+bool IsGroup(const CollectionSnapshot& snapshot, const std::string& name) {
+  return !snapshot.Members(name + "/").empty() || snapshot.HasMember(name + kAttributes);
+}
+
+// Refuses what holds changes of members, which must not be taken for their content.
+absl::Status CheckIsNoIncrement(const CollectionSnapshot& snapshot) {
+  const absl::StatusOr<IncrementInfo> info = snapshot.GetIncrementInfo();
+  if (!info.ok()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("an increment of a collection, from commit %d to %d; 'cairn restore COPY "
+                      "INCREMENT' applies it to a copy",
+                      info->base_generation, info->result_generation));
 }
 
 absl::Status NoSuchMember(const CollectionPlace& place, const CollectionSnapshot& snapshot) {
@@ -76,6 +108,30 @@ std::string FileAt(const std::string& path) {
   return path + ".b2f";
 }
 
+absl::Status CheckIsNoMember(const std::string& out) {
+  std::string path = out;
+  bool is_file = false;
+  for (const std::string_view suffix : {".b2nd", ".b2f", ".b2b"}) {
+    if (is_file || !path.ends_with(suffix)) continue;
+    path.resize(path.size() - suffix.size());
+    is_file = true;
+  }
+  const std::optional<CollectionPlace> place = FindInCollection(path);
+  if (!place.has_value() || !place->is_member) return absl::OkStatus();
+  // Another program may put a frame into a directory, with the name of a file.
+  if (is_file && !IsUri(path) && !IsMember(*place)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "a path in the collection %s, where only programs add members: choose one outside of it",
+      place->collection));
+}
+
+absl::Status CheckHidesNoMember(const std::string& out) {
+  const std::optional<CollectionPlace> place = FindInCollection(out);
+  if (!place.has_value() || !place->is_member || !IsMember(*place)) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrFormat("%s: a member of the collection %s", out, place->collection));
+}
+
 absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options) {
   if (const std::optional<CollectionPlace> place = FindInCollection(path); place.has_value()) {
     return RefusePlace(*place);
@@ -84,7 +140,25 @@ absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options) {
   return Frame::Open(path, options);
 }
 
+std::optional<CollectionPlace> Sources::Find(const std::string& path) {
+  if (const auto known = expanded_.find(path); known != expanded_.end()) return known->second;
+  std::optional<CollectionPlace> place = FindInCollection(path);
+  if (!IsUri(path) || !place.has_value() || !place->is_member) return place;
+  // In a store the collection alone tells groups from members.
+  const absl::StatusOr<CollectionSnapshot> snapshot = OpenCollection(place->collection);
+  if (!snapshot.ok() || snapshot->HasMember(place->name)) return place;
+  place->is_member = !IsGroup(*snapshot, place->name);
+  return place;
+}
+
 absl::StatusOr<CollectionSnapshot> Sources::OpenCollection(const std::string& path) {
+  ASSIGN_OR_RETURN(CollectionSnapshot snapshot, OpenPacked(path));
+  const absl::Status is_state = CheckIsNoIncrement(snapshot);
+  if (!is_state.ok()) return About(path, is_state);
+  return snapshot;
+}
+
+absl::StatusOr<CollectionSnapshot> Sources::OpenPacked(const std::string& path) {
   if (const auto known = collections_.find(path); known != collections_.end()) {
     return known->second;
   }
@@ -117,7 +191,7 @@ absl::StatusOr<Snapshot> Sources::OpenMember(const CollectionPlace& place) {
 }
 
 absl::StatusOr<Snapshot> Sources::Open(const std::string& path) {
-  const std::optional<CollectionPlace> place = FindInCollection(path);
+  const std::optional<CollectionPlace> place = Find(path);
   if (place.has_value() && place->is_member) return OpenMember(*place);
   if (place.has_value()) {
     RETURN_IF_ERROR(OpenCollection(place->collection).status());
@@ -132,7 +206,7 @@ absl::StatusOr<Snapshot> Sources::Open(const std::string& path) {
 std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) {
   std::vector<std::string> expanded;
   for (const std::string& path : paths) {
-    const std::optional<CollectionPlace> place = FindInCollection(path);
+    const std::optional<CollectionPlace> place = Find(path);
     absl::StatusOr<CollectionSnapshot> snapshot = absl::NotFoundError("");
     const bool is_group = place.has_value() && !place->is_member;
     if (is_group && !members::IsStoreFile(path)) snapshot = OpenCollection(place->collection);
@@ -141,13 +215,19 @@ std::vector<std::string> Sources::Expand(const std::vector<std::string>& paths) 
       continue;
     }
     if (place->name.empty()) expanded.push_back(place->collection + members::kLedger);
+    std::vector<std::string> names;
     for (const std::string& group : snapshot->Groups()) {
       const std::string name = (group == "/" ? "" : group) + kAttributes;
       const bool is_asked = name.starts_with(place->name + "/") && snapshot->HasMember(name);
-      if (is_asked) expanded.push_back(place->collection + name);
+      if (is_asked) names.push_back(name);
     }
-    for (const std::string& name : snapshot->Members(place->name + "/")) {
+    const std::vector<std::string> listed = snapshot->Members(place->name + "/");
+    names.insert(names.end(), listed.begin(), listed.end());
+    for (const std::string& name : names) {
       expanded.push_back(place->collection + name);
+      // Whatever else has that path.
+      expanded_[expanded.back()] = {
+          .collection = place->collection, .name = name, .is_member = true};
     }
   }
   return expanded;

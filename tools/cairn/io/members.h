@@ -28,6 +28,13 @@ std::optional<CollectionPlace> FindInCollection(const std::string& path);
 // Returns the path of a member's file, for which a copy asks, or the path itself if it names none.
 std::string FileAt(const std::string& path);
 
+// Checks that a new frame at this path takes the place of no member, and has no path by which a
+// command would look for one. Errors: kFailedPrecondition.
+absl::Status CheckIsNoMember(const std::string& out);
+// Checks that nothing at this path would have the name of a member. A collection may lie inside
+// another one. Errors: kAlreadyExists.
+absl::Status CheckHidesNoMember(const std::string& out);
+
 // Opens a frame at a path, with the files that the path needs. Errors: kFailedPrecondition, with
 // what to do, for a collection or a member; those of Frame::Open.
 absl::StatusOr<Frame> OpenFrame(const std::string& path, OpenOptions options = {});
@@ -39,7 +46,13 @@ class Sources {
 
   // Opens a collection when it is first named. Its path says in which files it lies, unless the
   // options name some. A generation is the number of a commit.
+  // Errors: those of Collection::Open; kFailedPrecondition if it is an increment.
   absl::StatusOr<CollectionSnapshot> OpenCollection(const std::string& path);
+  // Does so for an increment, too.
+  absl::StatusOr<CollectionSnapshot> OpenPacked(const std::string& path);
+  // Returns what FindInCollection does. Tells groups from members in a store, too, and knows the
+  // paths that Expand has made.
+  std::optional<CollectionPlace> Find(const std::string& path);
   // Opens the state of a frame or a member. Errors: as for OpenFrame and
   // CollectionSnapshot::OpenMember; kInvalidArgument if the options of a member name another state.
   absl::StatusOr<Snapshot> Open(const std::string& path);
@@ -53,6 +66,7 @@ class Sources {
 
   const OpenOptions options_;  // those of the files count for collections only
   std::map<std::string, CollectionSnapshot> collections_;
+  std::map<std::string, CollectionPlace> expanded_;  // members, by their paths
 };
 
 }  // namespace cairn::tool

@@ -13,6 +13,7 @@
 #include "cairn/frame.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/status.h"
 
 namespace cairn::tool {
@@ -43,6 +44,7 @@ absl::StatusOr<bool> IsFrame(const std::filesystem::path& path,
 }  // namespace
 
 absl::Status CheckReplaceable(const std::string& path) {
+  RETURN_IF_ERROR(CheckIsNoMember(path));
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::status(path, error);
   if (!std::filesystem::exists(there)) return absl::OkStatus();

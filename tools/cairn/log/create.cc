@@ -11,6 +11,7 @@
 #include "tools/cairn/flags/log_flags.h"
 #include "tools/cairn/io/files.h"
 #include "tools/cairn/io/io.h"
+#include "tools/cairn/io/members.h"
 #include "tools/cairn/log/commands.h"
 #include "tools/cairn/records/record_parser.h"
 #include "tools/cairn/records/values.h"
@@ -55,6 +56,7 @@ absl::Status CreateLog(const CreateFlags& flags) {
       fields.push_back({.name = key, .type = FieldType::kText, .size = 4});
     }
   }
+  RETURN_IF_ERROR(CheckIsNoMember(flags.path));
   LogCreateOptions options = {.time_field = flags.time_field,
                               .codec = *FindWord(kCodecWords, flags.codec),
                               .clevel = flags.level,

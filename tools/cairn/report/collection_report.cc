@@ -74,6 +74,19 @@ CollectionSummary SummarizeCollection(const std::string& path, const std::string
   return summary;
 }
 
+std::string TextOfIncrement(const std::string& path, const IncrementInfo& info) {
+  return absl::StrFormat("%s: increment of a collection, from commit %d to %d\n", OneLine(path),
+                         info.base_generation, info.result_generation);
+}
+
+std::string JsonOfIncrement(const std::string& path, const IncrementInfo& info) {
+  const Json json = {{"path", path},
+                     {"kind", "increment"},
+                     {"since", info.base_generation},
+                     {"number", info.result_generation}};
+  return Dump(json, 2) + "\n";
+}
+
 std::string TextOfCollection(const CollectionSummary& summary) {
   int64_t data = 0;
   int64_t stored = 0;

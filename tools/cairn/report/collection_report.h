@@ -32,6 +32,8 @@ struct CollectionSummary {
 CollectionSummary SummarizeCollection(const std::string& path, const std::string& group,
                                       const CollectionSnapshot& snapshot);
 
+std::string TextOfIncrement(const std::string& path, const IncrementInfo& info);
+std::string JsonOfIncrement(const std::string& path, const IncrementInfo& info);
 std::string TextOfCollection(const CollectionSummary& summary);
 // Returns one object, whose keys docs/cli.md lists.
 std::string JsonOfCollection(const CollectionSummary& summary);
