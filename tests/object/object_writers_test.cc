@@ -231,6 +231,52 @@ TEST_F(ObjectWritersTest, ALineGrowsBesideAnEditOfMetadata) {
   }
 }
 
+TEST_F(ObjectWritersTest, AppendedItemsFollowThoseThatAResizeLeaves) {
+  CreateOptions options = Sparse();
+  options.array = ArrayInfo{.shape = {0}, .chunkshape = {8}, .blockshape = {4}};
+  options.overwrite = true;
+  for (const int64_t length : {0, 3, 8, 16, 21, 23, 25, 40}) {
+    SCOPED_TRACE(length);
+    auto made = Frame::BeginCreate("f", options);
+    ASSERT_TRUE(IsOk(made));
+    ASSERT_TRUE(IsOk(made->AppendSlices(0, MakeItems(24))));
+    ASSERT_TRUE(IsOk(made->Close()));
+    Writer first = OpenWriter();
+    Writer second = OpenWriter();
+    Writer third = OpenWriter();
+    ASSERT_TRUE(IsOk(first.ResizeArray({{length}})));
+    ASSERT_TRUE(IsOk(second.AppendSlices(0, MakeItems(1, 9))));
+    ASSERT_TRUE(IsOk(third.ResizeArray({{length + 2}})));
+    ASSERT_TRUE(IsOk(first.Commit()));
+    auto seen = second.Commit();
+    ASSERT_TRUE(IsOk(seen));
+    Buffer expected = MakeItems(24);
+    expected.resize(static_cast<size_t>(length));
+    AddTo(expected, MakeItems(1, 9));
+    Buffer items(expected.size());
+    ASSERT_TRUE(IsOk(seen->ReadBox({{0}}, {{length + 1}}, items)));
+    EXPECT_EQ(items, expected);
+    EXPECT_EQ(third.Commit().status().code(), absl::StatusCode::kAborted);
+  }
+}
+
+TEST_F(ObjectWritersTest, AnArrayIsNotResizedAfterAnotherWriterAppends) {
+  CreateOptions options = Sparse();
+  options.array = ArrayInfo{.shape = {0}, .chunkshape = {8}, .blockshape = {4}};
+  auto made = Frame::BeginCreate("f", options);
+  ASSERT_TRUE(IsOk(made));
+  ASSERT_TRUE(IsOk(made->AppendSlices(0, MakeItems(24))));
+  ASSERT_TRUE(IsOk(made->Close()));
+  for (const int64_t length : {0, 8, 21, 23, 40}) {
+    Writer first = OpenWriter();
+    Writer second = OpenWriter();
+    ASSERT_TRUE(IsOk(first.AppendSlices(0, MakeItems(1))));
+    ASSERT_TRUE(IsOk(second.ResizeArray({{length}})));
+    ASSERT_TRUE(IsOk(first.Commit()));
+    EXPECT_EQ(second.Commit().status().code(), absl::StatusCode::kAborted) << length;
+  }
+}
+
 TEST_F(ObjectWritersTest, EditsOfTheSameChunkAreAborted) {
   Make(4);
   Writer first = OpenWriter();

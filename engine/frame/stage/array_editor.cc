@@ -159,7 +159,10 @@ absl::Status ArrayEditor::ResizeArray(std::span<const int64_t> shape) {
     return InvalidArgument("resize: shape of %d dimensions, the array has %d", shape.size(),
                            array.shape.size());
   }
-  if (std::ranges::equal(shape, array.shape)) return absl::OkStatus();
+  if (std::ranges::equal(shape, array.shape)) {
+    staged_.needs_same_chunks = true;
+    return absl::OkStatus();
+  }
   array.shape.assign(shape.begin(), shape.end());
   CAIRN_ASSIGN_OR_RETURN(const ArrayGeometry to,
                          ArrayGeometry::Make(array, staged_.header.typesize));
@@ -169,6 +172,7 @@ absl::Status ArrayEditor::ResizeArray(std::span<const int64_t> shape) {
   RecodedChunks chunks(edits_);
   CAIRN_RETURN_IF_ERROR(ClearPadding(*state, from, to, chunks));
   // From here on nothing can be refused.
+  staged_.needs_same_chunks = true;
   chunks.Apply();
   CAIRN_RETURN_IF_ERROR(edits_.Remember(EditGrid(from, to)));
   return PutShape(shape);
@@ -215,6 +219,7 @@ absl::Status ArrayEditor::DeleteSlices(int axis, int64_t start, int64_t count) {
         "delete: axis %d: slices %d to %d take whole chunks of %d slices, or must be the last",
         axis, start, start + count, extent);
   }
+  staged_.needs_same_chunks = true;
   EraseCells(geometry, d, start / extent, count / extent,
              [&](int64_t first, int64_t chunks) { EraseRun(first, chunks); });
   return PutShape(shape);

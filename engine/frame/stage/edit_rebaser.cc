@@ -29,7 +29,7 @@ constexpr int64_t kPieceBytes = int64_t{4} << 20;
 class Changes {
  public:
   explicit Changes(const State& base)
-      : is_line_(ItemsOfChunk(*base.metadata) > 0),
+      : line_(ItemsOfChunk(*base.metadata) > 0 ? base.metadata->array->shape[0] : -1),
         chunksize_(base.chunksize),
         complete_(CompleteChunks(base)),
         end_(static_cast<size_t>(base.chunks.size() - complete_)) {}
@@ -58,7 +58,7 @@ class Changes {
   }
   auto EndAt(int64_t nchunk) { return end_.begin() + static_cast<ptrdiff_t>(nchunk - complete_); }
 
-  const bool is_line_;
+  const int64_t line_;  // items of an array of one dimension; else -1
   const int32_t chunksize_;
   const int64_t complete_;
   bool rearranged_ = false;
@@ -79,6 +79,8 @@ void Changes::Add(const format::ChunkEdit& edit) {
   } else if (const auto* replace = std::get_if<format::ReplaceEdit>(&edit)) {
     if (IsAtEnd(replace->nchunk)) {
       *EndAt(replace->nchunk) = replace->chunk;
+    } else if (chunksize_ > 0 && replace->chunk.nbytes != chunksize_) {
+      rearranged_ = true;  // the items end there now
     } else {
       replaced_[replace->nchunk] = replace->chunk;
     }
@@ -93,11 +95,16 @@ void Changes::Add(const format::ChunkEdit& edit) {
   }
 }
 
-// The length of a line follows from its items.
+// The length of a line follows from its items, unless it was resized. One that was cut off has lost
+// items of chunks that the edits may leave alone: those that hold nothing but zeros.
 void Changes::Add(const format::LayerEdit& edit) {
-  if (is_line_ && SaysShape(edit.name)) return;
-  layers_.insert(edit.name);
-  if (SaysShape(edit.name)) rearranged_ = true;
+  if (line_ < 0 || !SaysShape(edit.name)) layers_.insert(edit.name);
+  if (!SaysShape(edit.name)) return;
+  at_end_ = true;
+  const absl::StatusOr<ArrayInfo> array = format::ParseB2nd(edit.content);
+  if (line_ < 0 || !array.ok() || array->shape.size() != 1 || array->shape[0] < line_) {
+    rearranged_ = true;
+  }
 }
 
 void Changes::Add(const format::CommitRecord& commit) {
@@ -105,6 +112,19 @@ void Changes::Add(const format::CommitRecord& commit) {
   for (const format::LayerEdit& edit : commit.layers) Add(edit);
   if (commit.partial.replaces || !commit.partial.items.empty()) at_end_ = true;
   if (commit.totals.has_value() && commit.totals->chunksize != chunksize_) at_end_ = true;
+}
+
+// Returns the changes that are staged.
+Changes ChangesOf(const StagedEdits& edits) {
+  const StagedState& staged = edits.staged();
+  Changes ours(*edits.base());
+  for (const format::ChunkEdit& edit : staged.chunk_edits.Decode()) ours.Add(edit);
+  for (const format::LayerEdit& edit : staged.layer_edits) ours.Add(edit);
+  const PartialChunk& before = edits.base()->partial;
+  if (staged.partial_replaced || staged.partial.items.size() != before.items.size()) {
+    ours.NoteEnd();
+  }
+  return ours;
 }
 
 absl::Status Collides(std::string_view what) {
@@ -131,6 +151,13 @@ absl::Status FindCollision(const Changes& ours, bool end_changed, const Changes&
     }
   }
   return absl::OkStatus();
+}
+
+// Returns true if chunks that were staged on `base` may stand in `newest`, too: both have chunks of
+// one size or of any size, and chunks with and without variable blocks do not mix.
+bool TakesChunksAlike(const StagedState& staged, const State& base, const State& newest) {
+  if (base.variable_chunks() != newest.variable_chunks()) return false;
+  return newest.nbytes == 0 || staged.nbytes() == 0 || newest.vlblocks == staged.header.vlblocks;
 }
 
 // The items of a state in their order, where padding is left out.
@@ -215,6 +242,8 @@ absl::Status EditRebaser::Redo(const StagedState& old, const State& old_base) {
   }
   staged_.partial = old.partial;
   staged_.partial_replaced = old.partial_replaced;
+  staged_.needs_same_chunks = old.needs_same_chunks;
+  staged_.needs_same_content = old.needs_same_content;
   staged_.removed = old.removed;
   staged_.edited = old.edited;
   return absl::OkStatus();
@@ -236,17 +265,24 @@ absl::Status EditRebaser::AppendAgain(const State& view, int64_t begin) {
 
 absl::Status EditRebaser::RebaseOnto(StatePtr newest, const OtherCommits& between) {
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_.View());
-  Changes ours(*edits_.base());
-  for (const format::ChunkEdit& edit : staged_.chunk_edits.Decode()) ours.Add(edit);
-  for (const format::LayerEdit& edit : staged_.layer_edits) ours.Add(edit);
+  const Changes ours = ChangesOf(edits_);
   CAIRN_ASSIGN_OR_RETURN(const bool end_changed, ChangesEnd(*view, ours.complete()));
   Changes theirs(*edits_.base());
   if (between.has_value()) {
     for (const format::CommitRecord& commit : *between) theirs.Add(commit);
     CAIRN_RETURN_IF_ERROR(FindCollision(ours, end_changed, theirs));
+    if (staged_.needs_same_content && !between->empty()) {
+      return Collides("this one is right only on the content before");
+    }
+    if (staged_.needs_same_chunks && theirs.any_chunk()) {
+      return Collides("it changed chunks, and this one sets their number or size");
+    }
   } else if (ours.rearranged() || end_changed || !ours.replaced().empty() ||
-             !ours.layers().empty()) {
+             !ours.layers().empty() || staged_.needs_same_chunks || staged_.needs_same_content) {
     return Collides("what the commits since then changed is not known any more");
+  }
+  if (ours.any_chunk() && !TakesChunksAlike(staged_, *edits_.base(), *newest)) {
+    return Collides("chunks are of another kind now");
   }
   const int64_t begin = ItemRuns(*edits_.base()).nbytes();
   const StatePtr old_base = edits_.base();
@@ -285,10 +321,12 @@ absl::Status EditRebaser::Merge(const StagedState& old, const State& view, int64
   if (!staged_.fixed_chunks() ||
       (whole && at_border && !edits_.is_array() && !old.partial.head.has_value())) {
     for (const auto& chunk : ours.end()) {
-      if (chunk.has_value()) staged_.Insert(staged_.chunks.size(), *chunk);
+      if (!chunk.has_value()) continue;
+      staged_.Insert(staged_.chunks.size(), *chunk);
+      staged_.header.vlblocks = old.header.vlblocks;
     }
-    staged_.header.vlblocks = old.header.vlblocks;
-    if (!old.partial.empty()) {
+    // Items of the base that wait for more are not part of the edits.
+    if (staged_.fixed_chunks() && !old.partial.empty()) {
       staged_.edited = true;
       staged_.AppendPending(old.partial.items.span(), 0);
     }

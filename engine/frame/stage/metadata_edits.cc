@@ -63,6 +63,9 @@ absl::Status MetadataEdits::SetMetalayer(std::string_view name, Bytes content) {
                       "metalayer %s does not fit the chunks", name);
     }
     CAIRN_RETURN_IF_ERROR(stager_.pending().Close());
+    CAIRN_RETURN_IF_ERROR(PutMetalayer(name, content));
+    staged_.needs_same_chunks = true;
+    return absl::OkStatus();
   }
   return PutMetalayer(name, content);
 }

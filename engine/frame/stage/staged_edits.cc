@@ -156,12 +156,14 @@ absl::Status StagedEdits::FreeChunkSizes() {
   CAIRN_RETURN_IF_ERROR(Remember(StoreSpecials()));
   staged_.header.chunksize = format::kChunksizeVariable;
   staged_.edited = true;
+  staged_.needs_same_chunks = true;
   return absl::OkStatus();
 }
 
 void StagedEdits::SetChunksize(int32_t chunksize) {
   CAIRN_DCHECK(staged_.nchunks() == 0);
   staged_.edited = staged_.edited || staged_.header.chunksize != chunksize;
+  staged_.needs_same_chunks = true;
   staged_.header.chunksize = chunksize;
   chunk_writer_.set_fixed_chunks(staged_.fixed_chunks());
 }

@@ -96,6 +96,7 @@ void StagedState::Settle() {
   removed.clear();
   replaced_.clear();
   partial_replaced = false;
+  needs_same_chunks = needs_same_content = false;
 }
 
 void StagedState::Record(format::LayerEdit edit) {

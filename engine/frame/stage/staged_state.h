@@ -55,6 +55,10 @@ struct StagedState {
   format::EncodedEdits chunk_edits;
   std::vector<format::LayerEdit> layer_edits;
   bool partial_replaced = false;  // the partial chunk is not the base's with more items after
+  // True if the edits are right only on the chunks of the base, as those that resize an array are.
+  bool needs_same_chunks = false;
+  // True if the edits are right only on the content of the base, as those of an increment are.
+  bool needs_same_content = false;
   // Stored chunks that the edits removed, as far as their bytes are known to be theirs alone.
   std::vector<IndexEntry> removed;
 

@@ -165,7 +165,10 @@ absl::StatusOr<ImportedChunk> Stager::Import(Bytes chunk, const chunk::Header& h
 absl::Status Stager::InsertMade(int64_t nchunk, int64_t nbytes, bool vlblocks, Make make) {
   CAIRN_RETURN_IF_ERROR(edits_.chunk_writer().CheckOptions());
   CAIRN_RETURN_IF_ERROR(pending_.Close());
-  if (nchunk < staged_.chunks.size()) CAIRN_RETURN_IF_ERROR(EncodeDirty());
+  if (nchunk < staged_.chunks.size()) {
+    CAIRN_RETURN_IF_ERROR(EncodeDirty());
+    staged_.needs_same_chunks = true;
+  }
   staged_.FixChunksize(static_cast<int32_t>(nbytes));
   staged_.header.vlblocks = vlblocks;
   return edits_.Insert(nchunk, make());
@@ -178,6 +181,8 @@ absl::Status Stager::UpdateMade(int64_t nchunk, int64_t nbytes, Make make) {
   CAIRN_RETURN_IF_ERROR(CheckSum(staged_, staged_.chunks.size(), old, nbytes));
   CAIRN_ASSIGN_OR_RETURN(const format::IndexedChunk chunk, edits_.Remember(make()));
   edits_.Replace(nchunk, old, chunk);
+  // The items end elsewhere now.
+  if (staged_.fixed_chunks() && nbytes != old.nbytes) staged_.needs_same_chunks = true;
   return absl::OkStatus();
 }
 
@@ -249,6 +254,7 @@ absl::Status Stager::DeleteChunks(int64_t first, int64_t count) {
   CAIRN_RETURN_IF_ERROR(CheckSum(staged_, nchunks - count, old, 0));
   if (with_partial) staged_.DropPartialChunk();
   if (count > 0) staged_.Erase(first, count, old);
+  staged_.needs_same_chunks = true;
   return absl::OkStatus();
 }
 
