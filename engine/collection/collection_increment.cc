@@ -20,6 +20,9 @@ namespace cairn::collection {
 
 namespace {
 
+// A collection that others change all the time is not the content of an increment for long.
+constexpr int kMaxTries = 8;
+
 absl::Status IsNoIncrement() { return FailedPrecondition("not an increment of a collection"); }
 
 absl::StatusOr<IncrementLayer> LayerOf(const View& increment) {
@@ -144,6 +147,30 @@ absl::Status StageIncrement(const View& increment, const IncrementLayer& layer,
   return absl::OkStatus();
 }
 
+// Applies the increment to the newest commit, or fails with kAborted if another one comes before.
+// Returns false if the collection has the content already.
+absl::StatusOr<bool> ApplyOnce(CollectionCore& core, const View& increment,
+                               const IncrementLayer& layer, MembersWriter& writer) {
+  CAIRN_ASSIGN_OR_RETURN(ViewPtr before, core.Refresh());
+  CAIRN_ASSIGN_OR_RETURN(Contents contents, ContentsOf(*before));
+  const uint64_t content = HashOf(contents);
+  if (content == layer.info.result_hash) return false;
+  if (content != layer.info.base_hash) {
+    return FailedPrecondition(
+        "increment: made for a collection with content %016x, this one has %016x",
+        layer.info.base_hash, content);
+  }
+  writer.CommitOnlyAfter(before->table().number);
+  before.reset();  // a snapshot would keep what the commit replaces
+  CAIRN_RETURN_IF_ERROR(Apply(increment, layer, contents));
+  if (HashOf(contents) != layer.info.result_hash) {
+    return DataLoss("increment: it does not lead to the content that it names");
+  }
+  CAIRN_RETURN_IF_ERROR(StageIncrement(increment, layer, writer));
+  CAIRN_RETURN_IF_ERROR(writer.Commit().status());
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> ContentHashOf(const View& view) {
@@ -182,27 +209,15 @@ absl::StatusOr<bool> ApplyIncrement(CollectionCore& core, const View& increment,
                                     const CollectionWriterOptions& options) {
   CAIRN_ASSIGN_OR_RETURN(const IncrementLayer layer, LayerOf(increment));
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<MembersWriter> writer, core.OpenWriter(options));
-  CAIRN_ASSIGN_OR_RETURN(ViewPtr before, core.Refresh());
-  CAIRN_ASSIGN_OR_RETURN(Contents contents, ContentsOf(*before));
-  const uint64_t content = HashOf(contents);
-  if (content == layer.info.result_hash) {
-    CAIRN_RETURN_IF_ERROR(writer->Close());
-    return false;
+  absl::StatusOr<bool> applied = ApplyOnce(core, increment, layer, *writer);
+  // Another writer may have applied the increment meanwhile.
+  for (int tries = 1; tries < kMaxTries && absl::IsAborted(applied.status()); ++tries) {
+    writer->Rollback();
+    applied = ApplyOnce(core, increment, layer, *writer);
   }
-  if (content != layer.info.base_hash) {
-    return FailedPrecondition(
-        "increment: made for a collection with content %016x, this one has %016x",
-        layer.info.base_hash, content);
-  }
-  before.reset();  // a snapshot would keep what the commit replaces
-  CAIRN_RETURN_IF_ERROR(Apply(increment, layer, contents));
-  if (HashOf(contents) != layer.info.result_hash) {
-    return DataLoss("increment: it does not lead to the content that it names");
-  }
-  CAIRN_RETURN_IF_ERROR(StageIncrement(increment, layer, *writer));
-  CAIRN_RETURN_IF_ERROR(writer->Commit().status());
+  CAIRN_RETURN_IF_ERROR(applied.status());
   CAIRN_RETURN_IF_ERROR(writer->Close());
-  return true;
+  return applied;
 }
 
 }  // namespace cairn::collection

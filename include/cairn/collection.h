@@ -305,7 +305,8 @@ class CAIRN_EXPORT Collection {
 
   // Gives the collection the content of the state that an increment was made of, in one commit.
   // Returns false, and does nothing, if it has that content, so an interrupted restore can be
-  // repeated. Both contents are checked before the commit.
+  // repeated. Both contents are checked before the commit. If other writers commit in an object
+  // store meanwhile, the check is made again: kAborted after eight times.
   //
   // Errors, after which nothing is committed: kFailedPrecondition if the collection does not have
   // the content that the increment applies to, or if `increment` is not an increment; those of

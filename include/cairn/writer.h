@@ -185,7 +185,8 @@ class CAIRN_EXPORT Writer {
 
   // Stages the changes of an increment (see CopyOptions::since). Commit then gives the frame the
   // content of the state that the increment was made of. Both contents are checked. Does nothing if
-  // the frame already has the result, so an interrupted restore can be repeated.
+  // the frame already has the result, so an interrupted restore can be repeated. In an object store
+  // Commit gives kAborted if another writer has committed anything since.
   //
   // Errors, after which nothing is staged:
   //   kFailedPrecondition if the frame does not have the content that the increment applies to.

@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_COLLECTION_MEMBERS_MEMBERS_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -27,10 +28,16 @@ class MembersWriter {
   virtual absl::Status Copy(std::string_view from, std::string_view to) = 0;
   // Stages a new member with the content of a snapshot.
   virtual absl::Status AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) = 0;
+  // Makes the next commit fail with kAborted if another one follows the commit with this number
+  // before. Rollback ends that. A writer that keeps others away need not do anything.
+  void CommitOnlyAfter(uint64_t number) { only_after_ = number; }
   virtual absl::StatusOr<uint64_t> Commit() = 0;
   virtual void Rollback() = 0;
   virtual absl::StatusOr<bool> HasWaiters() const = 0;
   virtual absl::Status Close() = 0;
+
+ protected:
+  std::optional<uint64_t> only_after_;  // the commit that the staged edits must follow
 };
 
 }  // namespace cairn::collection

@@ -192,6 +192,9 @@ absl::StatusOr<bool> ObjectWriter::HasWaiters() const {
 
 // Another writer may have committed since the edits were staged.
 absl::Status ObjectWriter::CheckStaged() const {
+  if (only_after_.has_value() && ledger_.table.number > *only_after_) {
+    return Collides(site_->root, "this one may only follow the commit before");
+  }
   const MemberTable& members = ledger_.table.members;
   for (const std::string& name : edited_) {
     const auto listed = members.find(name);
@@ -316,6 +319,7 @@ absl::Status ObjectWriter::AfterLedger(const LedgerCommit& commit) {
   edited_.clear();
   added_.clear();
   removed_.clear();
+  only_after_.reset();
   if (members_.size() > kMaxOpenMembers) members_.clear();
   return absl::OkStatus();
 }
@@ -372,6 +376,7 @@ void ObjectWriter::Rollback() {
   edited_.clear();
   added_.clear();
   removed_.clear();
+  only_after_.reset();
 }
 
 absl::Status ObjectWriter::TidyUp(bool collects) {

@@ -239,6 +239,7 @@ absl::Status IncrementApplier::Apply(const State& from) {
                     increment.result, increment.nbytes, hash, view->nbytes);
   }
   edits_.set_is_array(!edits_.free_shapes() && IsArray(*view));
+  staged_.needs_same_content = true;
   return absl::OkStatus();
 }
 

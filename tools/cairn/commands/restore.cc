@@ -84,8 +84,18 @@ absl::StatusOr<size_t> FindFirst(const RestoreFlags& flags, uint64_t content, Ge
 absl::Status Apply(const std::string& path, Writer& writer, Restored& restored) {
   ASSIGN_OR_RETURN(const Frame increment, Frame::Open(path, {.file_system = FilesAt(path)}));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.snapshot().GetIncrementInfo());
-  RETURN_IF_ERROR(writer.ApplyIncrement(increment.snapshot()));
-  RETURN_IF_ERROR(writer.Commit().status());
+  // In an object store another writer may commit in the meantime, perhaps the same increment.
+  constexpr int kMaxTries = 8;
+  for (int tries = 1;; ++tries) {
+    RETURN_IF_ERROR(writer.ApplyIncrement(increment.snapshot()));
+    const absl::StatusOr<Snapshot> committed = writer.Commit();
+    if (committed.ok()) break;
+    if (!absl::IsAborted(committed.status()) || tries == kMaxTries) return committed.status();
+    writer.Rollback();
+    ASSIGN_OR_RETURN(const Snapshot now, writer.StagedSnapshot());
+    ASSIGN_OR_RETURN(const uint64_t content, now.ContentHash());
+    if (content == info.result_hash) return absl::OkStatus();
+  }
   ++restored.applied;
   restored.generation = info.result_generation;
   return absl::OkStatus();
