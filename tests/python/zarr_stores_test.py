@@ -183,6 +183,35 @@ class ChangesTest(StoresTest):
         self.assertEqual(self.contents(), {"a/c/0": b"0", "a/c/5": b"5"})
 
 
+class MakingTest(StoresTest):
+    """Collections that several processes make at the same time."""
+
+    def test_store_that_another_process_makes_is_waited_for(self):
+        probe = self.where.replace("s3://bucket/", "") + "/embed.b2e/probe.0123456789abcdef"
+        for wait in (0.3, 100):
+            STORE.objects[probe] = b"of another process"
+            gone = threading.Timer(wait, STORE.objects.pop, (probe,))
+            gone.start()
+            self.addCleanup(gone.cancel)
+            if wait < 1:
+                self.store().set_sync("a/c/0", value(b"0"))
+                self.assertEqual(self.contents(), {"a/c/0": b"0"})
+                STORE.objects.clear()
+            else:
+                with mock.patch("cairn.collection._MAKING", 0.2), self.assertRaises(cairn.InvalidArgument):
+                    self.store().set_sync("a/c/0", value(b"0"))
+
+    def test_processes_that_begin_at_once_make_one_store(self):
+        for turn in range(3):
+            self.where = f"s3://bucket/once{turn}.b2d"
+            self.run_all(4, """
+                store = cairn.ZarrStore(path)
+                store.set_sync(f"a/c/{who}", value(b"%d" % who))
+                store.close()
+            """)
+            self.assertEqual(self.contents(), {f"a/c/{who}": b"%d" % who for who in range(4)})
+
+
 class PagesTest(StoresTest):
     """Pages of keys, which two writers change or begin."""
 

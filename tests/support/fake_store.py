@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import re
+import sys
 import threading
 import urllib.parse
 from xml.sax.saxutils import escape
@@ -18,7 +19,7 @@ class FakeStore:
         self.unanswered = None  # a part of the names of objects whose puts get no answer
         self.requests = []  # such as "GET weather.b2d/embed.b2e/chunks.b2frame"
         self.lock = threading.Lock()
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -37,6 +38,12 @@ class FakeStore:
     def close(self):
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # clients may be gone before the answer
+            super().handle_error(request, client_address)
 
 
 def _etag_of(content):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -20,6 +21,9 @@ from .readable import Snapshot
 from .view import View
 
 _MODES = ("r", "r+", "a", "w", "x")
+# The most seconds that another process takes to make a collection in an object store. It puts and
+# removes a few objects, the last of which is the ledger's index.
+_MAKING = 3.0
 
 
 class State:
@@ -389,13 +393,19 @@ def _engine_of(name: str, mode: str, opened_with: Mapping[str, Any]) -> _engine.
             files_of(name),
         )
 
-    if mode in ("a", "w"):
+    end = time.monotonic() + (_MAKING if is_uri(name) else 0)
+    while mode in ("a", "w"):
         try:
             return opened(False)
         except NotFound:
             pass
+        except InvalidArgument:
+            if not is_uri(name):
+                raise
         try:
             return opened(True)
-        except AlreadyExists:  # another process has just made it
-            pass
+        except AlreadyExists:  # another process has just made it, or makes it
+            if time.monotonic() >= end:
+                break
+        time.sleep(0.05)
     return opened(mode == "x")
