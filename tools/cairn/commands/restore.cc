@@ -106,7 +106,9 @@ absl::Status ApplyToCollection(const std::string& path, const RestoreFlags& flag
                                Collection& collection, Restored& restored) {
   ASSIGN_OR_RETURN(const CollectionSnapshot increment, Sources().OpenPacked(path));
   ASSIGN_OR_RETURN(const IncrementInfo info, increment.GetIncrementInfo());
-  RETURN_IF_ERROR(collection.ApplyIncrement(increment, {.wait = flags.wait}).status());
+  // Another program may have restored it in the meantime.
+  ASSIGN_OR_RETURN(const bool applied, collection.ApplyIncrement(increment, {.wait = flags.wait}));
+  if (!applied) return absl::OkStatus();
   ++restored.applied;
   restored.generation = info.result_generation;
   return absl::OkStatus();
