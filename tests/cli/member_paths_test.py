@@ -138,7 +138,8 @@ class Stores(MemberPaths):
         settings.start()
         self.addCleanup(settings.stop)
         self.uri = "s3://bucket/o.b2d"
-        if b"no object stores" in self.run_tool("backup", "weather.b2d", self.uri).stderr:
+        self.run_tool("backup", "weather.b2d", self.uri)
+        if not store.requests:
             self.skipTest("the tool has no object stores")
 
     def test_groups_are_told_from_members(self):
