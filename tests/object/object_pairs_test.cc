@@ -226,7 +226,11 @@ void RunPairs(ModelKind kind, int64_t count) {
     SCOPED_TRACE(testing::Message() << "seed " << i);
     standing += Pair<Store>(kind, static_cast<uint64_t>(i)).Run() ? 1 : 0;
   }
-  EXPECT_GT(standing, runs / 20);
+  // Few runs tell nothing about how many commits stand beside another one.
+  constexpr int64_t kEnough = 200;
+  if (runs >= kEnough) {
+    EXPECT_GT(standing, runs / 20);
+  }
   testing::Test::RecordProperty("standing", standing);
 }
 
