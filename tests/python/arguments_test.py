@@ -184,6 +184,7 @@ def good(subject, parameter):
         "path": os.path.join(subject.folder if subject else "", "other"), "key": 0, "value": 1, "items": [[1.0, 1.0, 1.0]], "nchunk": 0, "chunk": b"x",
         "first": 0, "name": "unit", "content": b"x", "records": rows(), "retention": cairn.Retention(), "rotation": cairn.Rotation(),
         "time": "1970-01-01", "field": "temp", "shape": (4, 3), "nitems": 1, "other": None, "dtype": FIELDS, "by": "n", "to": "/other", "group": "/",
+        "number": 0, "increment": os.path.join(subject.folder if subject else "", "other"),
     }[parameter]  # fmt: skip
 
 

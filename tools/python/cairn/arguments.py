@@ -118,6 +118,7 @@ KINDS: dict[str, tuple[str, _Is]] = {
     "Limits": ("a cairn.Limits", _named("Limits")),
     "Retention": ("a cairn.Retention", _named("Retention")),
     "Rotation": ("a cairn.Rotation", _named("Rotation")),
+    "Members": ("a collection or a state of one", _named("Members")),
     "SpanLike": ("a span such as '15m', a timedelta, or a count", _is_span),
     "TimeLike": ("a time such as '2026-01-02T03:04:05', a datetime, or a count", _is_time),
     "Union[int, Sequence[int]]": ("an int, or a sequence of ints", _one_or_all(is_integer)),
