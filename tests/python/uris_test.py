@@ -263,8 +263,10 @@ class StoreTest(PackageTest):
         with xr.open_dataset(path, engine="cairn", group="/day") as found:
             self.assertEqual(found.temp.dims, ("y", "x"))
             self.assert_same(found.temp.values, temp)
-        alone = f"{self.prefix}/alone.b2d"  # a frame
+        alone = f"{self.prefix}/alone.b2nd"  # a frame
         xr.DataArray(temp, dims=("y", "x"), name="temp").cairn.save(alone)
+        with self.assertRaises(cairn.Unimplemented):  # the name is that of a collection
+            xr.DataArray(temp, dims=("y", "x"), name="temp").cairn.save(f"{self.prefix}/alone.b2d")
         with xr.open_dataset(alone, engine="cairn") as found:
             self.assert_same(found.temp.values, temp)
 
