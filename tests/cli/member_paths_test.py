@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from unittest import mock
 
 import tap
 from cli import CliTest, noise
@@ -132,11 +131,7 @@ class Increments(MemberPaths):
 class Stores(MemberPaths):
     def setUp(self):
         super().setUp()
-        store = FakeStore()
-        self.addCleanup(store.close)
-        settings = mock.patch.dict(os.environ, store.settings())
-        settings.start()
-        self.addCleanup(settings.stop)
+        store = FakeStore.serving(self.addCleanup)
         self.uri = "s3://bucket/o.b2d"
         self.run_tool("backup", "weather.b2d", self.uri)
         if not store.requests:

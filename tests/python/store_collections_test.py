@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import unittest
-from unittest import mock
 
 from support import PackageTest, cairn, np
 
@@ -19,15 +18,8 @@ HAS_STORES = cairn is not None and importlib.util.find_spec("cairn._s3") is not 
 
 
 def setUpModule():
-    global STORE, SETTINGS
-    STORE = FakeStore()
-    SETTINGS = mock.patch.dict(os.environ, STORE.settings())
-    SETTINGS.start()
-
-
-def tearDownModule():
-    SETTINGS.stop()
-    STORE.close()
+    global STORE
+    STORE = FakeStore.serving(unittest.addModuleCleanup)
 
 
 @unittest.skipUnless(HAS_STORES, "no module cairn._s3")

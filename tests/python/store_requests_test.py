@@ -6,7 +6,6 @@ import os
 import sys
 import time
 import unittest
-from unittest import mock
 
 from support import PackageTest, cairn, np
 
@@ -20,15 +19,8 @@ NAMES = [f"v{number}" for number in range(10)]
 
 
 def setUpModule():
-    global STORE, SETTINGS
-    STORE = FakeStore()
-    SETTINGS = mock.patch.dict(os.environ, STORE.settings())
-    SETTINGS.start()
-
-
-def tearDownModule():
-    SETTINGS.stop()
-    STORE.close()
+    global STORE
+    STORE = FakeStore.serving(unittest.addModuleCleanup)
 
 
 class RequestsTest(PackageTest):

@@ -33,15 +33,8 @@ path, who = sys.argv[1], int(sys.argv[2])
 
 
 def setUpModule():
-    global STORE, SETTINGS
-    STORE = FakeStore()
-    SETTINGS = mock.patch.dict(os.environ, STORE.settings())
-    SETTINGS.start()
-
-
-def tearDownModule():
-    SETTINGS.stop()
-    STORE.close()
+    global STORE
+    STORE = FakeStore.serving(unittest.addModuleCleanup)
 
 
 def value(content):

@@ -2,10 +2,12 @@
 
 import hashlib
 import http.server
+import os
 import re
 import sys
 import threading
 import urllib.parse
+from unittest import mock
 from xml.sax.saxutils import escape
 
 TIME = "Wed, 21 Oct 2015 07:28:00 GMT"
@@ -24,10 +26,17 @@ class FakeStore:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def settings(self):
-        """Returns the variables with which S3 clients find the store."""
-        return {"AWS_ENDPOINT_URL": self.url, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-                "AWS_REGION": "us-east-1"}  # fmt: skip
+    @classmethod
+    def serving(cls, add_cleanup):
+        """Returns a store that S3 clients of this process and its children find until the cleanup."""
+        store = cls()
+        add_cleanup(store.close)
+        settings = {"AWS_ENDPOINT_URL": store.url, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+                    "AWS_REGION": "us-east-1"}  # fmt: skip
+        environment = mock.patch.dict(os.environ, settings)
+        environment.start()
+        add_cleanup(environment.stop)
+        return store
 
     def taken(self):
         """Returns the requests since the last call."""
