@@ -103,18 +103,19 @@ class ModesTest(StoreTest):
                 self.assertEqual(dict(emptied.attributes()), {"new": 1})
 
     @unittest.skipUnless(importlib.util.find_spec("xarray"), "no xarray")
-    def test_dataset_is_not_saved_as_a_frame_with_the_name_of_a_collection(self):
+    def test_dataset_is_saved_as_a_frame_unless_the_name_is_that_of_a_collection(self):
         import xarray as xr
 
         import cairn.xarray
 
         dataset = xr.Dataset({"temp": (("time",), np.arange(3.0))})
-        for path in (self.uri + ".b2d", self.uri + ".b2d/"):
-            with self.subTest(path), self.assertRaisesRegex(cairn.Unimplemented, ".b2d.*ZarrStore"):
-                dataset.cairn.save(path)
-        self.assertEqual([name for name in STORE.objects if name.startswith(self.uri[len("s3://bucket/"):])], [])
-        dataset.cairn.save(self.uri)
-        self.assertEqual(xr.open_dataset(self.uri, engine="cairn").temp.shape, (3,))
+        for path in (self.uri, self.uri + ".b2d"):
+            dataset.cairn.save(path)
+            self.assertEqual(xr.open_dataset(path, engine="cairn").temp.shape, (3,))
+        self.assertEqual(cairn.open(self.uri).shape, (3,))
+        self.assertEqual(cairn.open_collection(self.uri + ".b2d").members(), ["/temp"])
+        with self.assertRaisesRegex(cairn.InvalidArgument, "as a collection, by a name that ends with .b2d"):
+            dataset.assign(rain=dataset.temp).cairn.save(self.uri + "/two")
 
 
 if __name__ == "__main__":

@@ -265,10 +265,27 @@ class StoreTest(PackageTest):
             self.assert_same(found.temp.values, temp)
         alone = f"{self.prefix}/alone.b2nd"  # a frame
         xr.DataArray(temp, dims=("y", "x"), name="temp").cairn.save(alone)
-        with self.assertRaises(cairn.Unimplemented):  # the name is that of a collection
-            xr.DataArray(temp, dims=("y", "x"), name="temp").cairn.save(f"{self.prefix}/alone.b2d")
         with xr.open_dataset(alone, engine="cairn") as found:
             self.assert_same(found.temp.values, temp)
+
+    @unittest.skipIf(xr is None, "no xarray")
+    def test_dataset_is_saved_and_appended_to_as_a_collection(self):
+        path = f"{self.prefix}/days.b2d"
+        items = np.arange(24.0).reshape(4, 6)
+        days = xr.Dataset({"temp": (("time", "x"), items), "rain": (("time",), np.arange(4))}, {"time": np.arange(4)}, {"title": "a"})
+        for first in range(3):
+            days.isel(time=[first]).cairn.save(path, append_dim="time")
+        with xr.open_dataset(path, engine="cairn") as opened:
+            days.isel(time=[3]).cairn.save(path, append_dim="time")
+            xr.testing.assert_identical(opened.load(), days.isel(time=[0, 1, 2]))
+        with xr.open_dataset(path, engine="cairn") as found:
+            xr.testing.assert_identical(found.load(), days)
+        with self.assertRaises(cairn.AlreadyExists):
+            days.cairn.save(path)
+        days.isel(time=[1]).cairn.save(path, overwrite=True)
+        with xr.open_dataset(path, engine="cairn") as found:
+            xr.testing.assert_identical(found.load(), days.isel(time=[1]))
+        self.assertTrue(cairn.open_collection(path).verify().ok)
 
     def test_collection_commits_all_members_at_once(self):
         path = f"{self.prefix}/weather.b2d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import time
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
@@ -341,11 +342,16 @@ def open_collection(
     if mode == "w":
         with collection.writer() as writer:
             collection.refresh()
-            groups = [attributes_name(group) for group in collection.groups()]
-            there = [name for name in groups if name in collection]  # not each group has attributes
-            for member in collection.members() + there:
-                writer.remove(member)
+            remove_all(writer, collection)
     return collection
+
+
+def remove_all(writer: CollectionWriter, state: Members) -> None:
+    """Stages the removal of all members, and of the attributes of all groups."""
+    groups = [attributes_name(group) for group in state.groups()]
+    there = [name for name in groups if name in state]  # not each group has attributes
+    for member in state.members() + there:
+        writer.remove(member)
 
 
 @dataclass(frozen=True)
@@ -404,8 +410,10 @@ def _engine_of(name: str, mode: str, opened_with: Mapping[str, Any]) -> _engine.
                 raise
         try:
             return opened(True)
-        except AlreadyExists:  # another process has just made it, or makes it
+        except AlreadyExists:  # another process has just made it, or makes it, or something else is there
             if time.monotonic() >= end:
-                break
+                with contextlib.suppress(NotFound):
+                    return opened(False)
+                raise
         time.sleep(0.05)
     return opened(mode == "x")

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
-from . import _engine, datasets, options
+from . import _engine, options
 from .boxes import Box, copy_boxes
-from .datasets import DIMENSIONS, FILL, RESERVED
+from .dataset_attributes import DIMENSIONS, FILL, RESERVED, check_names, layers_of
 from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, PermissionDenied, Unavailable, Unimplemented
 from .folders import folder_beside
 from .frame import Frame
@@ -51,7 +51,7 @@ def into_frame(
     items = source.items if shape else np.asarray(source.items[()])
     with begin_create(name, shape, dtype, overwrite=overwrite, threads=threads, **how) as writer:
         try:
-            datasets.check_names([], source.attrs, RESERVED)
+            check_names([], source.attrs, RESERVED)
             for key, value in source.attrs.items():
                 writer.vlmeta[key] = value
         except Error as error:
@@ -95,7 +95,7 @@ def reading(path: Union[Path, Readable], threads: int) -> Iterator[State]:
     with contextlib.ExitStack() as stack:
         frame = path if isinstance(path, Readable) else stack.enter_context(open_frame(path, threads=threads))
         items: Readable = frame.snapshot() if isinstance(frame, Frame) else frame
-        attrs = datasets.layers_of(items)
+        attrs = layers_of(items)
         dims = attrs.pop(DIMENSIONS, None)
         value = attrs.pop(FILL, None)
         for name in RESERVED:

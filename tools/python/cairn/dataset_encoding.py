@@ -13,7 +13,8 @@ from xarray.coding.strings import EncodedStringCoder
 
 from . import datasets
 from .boxes import boxes_of
-from .datasets import RESERVED, SUFFIX
+from .dataset_attributes import RESERVED, check_names
+from .datasets import COLLECTION, SUFFIX
 from .errors import Error, InvalidArgument
 from .paths import is_uri
 from .recipe import losing
@@ -66,7 +67,10 @@ class Storage(NamedTuple):
 def _instead_of(given: str) -> str:
     """Returns what to do without an argument that `save` lacks, such as those of `to_zarr`."""
     if given == "region":
-        return "it writes whole slices; change items in the frame of a variable: cairn.open(f'{path}/temp.b2nd', 'r+')[...] = items"
+        return (
+            "it writes whole slices; change items in the frame of a variable: cairn.open(f'{path}/temp.b2nd', 'r+')[...] = items; "
+            "in a collection: with cairn.open_collection(path, 'r+').writer() as writer: writer['/temp'][...] = items"
+        )
     if given == "mode":
         return "append_dim adds to what is there, and overwrite=True replaces it"
     near = difflib.get_close_matches(given, (*_STORAGE, "append_dim", "overwrite", "encoding", "wait", "threads"), 1)
@@ -114,10 +118,10 @@ def encode(dataset: xarray.Dataset, how: Storage, dim: Optional[str] = None) -> 
         if isinstance(error, Error):
             raise
         raise InvalidArgument(" ".join(str(error).split())) from error
-    datasets.check_names([*variables, *dataset.dims], attrs, RESERVED)
+    check_names([*variables, *dataset.dims], attrs, RESERVED)
     stored = {}
     for name, variable in variables.items():
-        datasets.check_names([], variable.attrs, RESERVED)
+        check_names([], variable.attrs, RESERVED)
         if len({*variable.dims}) < len(variable.dims):
             raise InvalidArgument(f"variable {name!r}: has a dimension twice: {variable.dims}")
         stored[name] = _without_objects(name, variable)
@@ -356,7 +360,7 @@ def only_variable(encoded: Encoded, path: str) -> str:
     if len(names) != 1:
         instead = f"save the dataset as a directory, by a path that does not end with {SUFFIX}"
         if is_uri(path):
-            instead = "an object store takes no directory of frames: save each variable by itself, such as ds['temp'].cairn.save(...)"
+            instead = f"an object store takes no directory of frames: save the dataset as a collection, by a name that ends with {COLLECTION}"
         raise InvalidArgument(f"{path}: one frame holds one variable, not {len(names)}: {instead}")
     return names[0]
 

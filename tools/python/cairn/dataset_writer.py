@@ -14,10 +14,11 @@ import xarray
 
 from . import _engine, dataset_collections, datasets
 from .boxes import copy_boxes
+from .dataset_attributes import APPENDS, DATASET, DIMENSIONS, NAMES, PART, SIZES
 from .dataset_encoding import Encoded, Storage, check_fill, check_fits, encode, items_of, like_stored, only_variable, same_items, sizes_of
-from .datasets import APPENDS, COLLECTION, DATASET, DIMENSIONS, GROUP, INDEX, NAMES, PART, SIZES, SUFFIX
+from .datasets import COLLECTION, GROUP, INDEX, SUFFIX
 from .edits import Edits
-from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable, Unimplemented
+from .errors import AlreadyExists, Error, FailedPrecondition, InvalidArgument, Unavailable
 from .folders import folder_beside, remove_leftovers, without_temporary_end
 from .frame import Frame
 from .opening import MAGIC, begin_create
@@ -33,16 +34,11 @@ _THREADS = 8
 
 def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bool, how: Storage) -> None:
     """Saves a dataset where nothing is, or in place of what is there. It will grow along `dim`."""
-    if is_uri(path) and path.rstrip("/").endswith(COLLECTION):
-        raise Unimplemented(
-            f"{path}: makes no collections in object stores; save a frame under a name without '{COLLECTION}', "
-            "or write to a cairn.ZarrStore"
-        )
     if dim is not None and dim not in dataset.dims:
-        raise InvalidArgument(f"append_dim: no dimension {dim!r}, but {', '.join(map(repr, dataset.dims))}")
+        raise dataset_collections.no_dimension(dataset, dim)
     encoded = encode(dataset, how, dim)
-    if path.endswith(COLLECTION) and not is_uri(path):
-        return dataset_collections.create(encoded, path, dim, overwrite, how, _put)
+    if path.endswith(COLLECTION):
+        return dataset_collections.save(encoded, path, dim, overwrite, how, _put)
     if not is_uri(path):
         _check_replaceable(path, overwrite)
     if path.endswith(SUFFIX) or is_uri(path):
@@ -50,6 +46,18 @@ def create(dataset: xarray.Dataset, path: str, dim: Optional[str], overwrite: bo
     with folder_beside(path) as beside:
         _save_into(beside, encoded, path, dim, how)
         _give_name(beside, path, overwrite, how.wait)
+
+
+def save_in_store(
+    dataset: xarray.Dataset,
+    path: str,
+    dim: Optional[str],
+    overwrite: bool,
+    how: Storage,
+    as_xarray: Callable[[datasets.Variable], xarray.Variable],
+) -> None:
+    """Saves a dataset in a collection in an object store, or adds it to the one that is there."""
+    dataset_collections.save_in_store(dataset, path, dim, overwrite, how, as_xarray, _put)
 
 
 def _save_into(folder: str, encoded: Encoded, path: str, dim: Optional[str], how: Storage) -> None:

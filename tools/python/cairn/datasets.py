@@ -36,6 +36,12 @@ _APPENDS
     A dict with the "id" of the dataset, the "count" of its appends, and "members", which maps the names of
     variables to the count since which nothing but appends has changed them, and to the hash of their content.
 
+In an object store a member of a collection has at most 14 layers. The attributes of a variable or of the dataset that do
+not fit share one:
+
+_ATTRIBUTES
+    A dict with these attributes.
+
 A frame, a directory or a collection without these layers is read all the same: the dimensions then get names.
 """
 
@@ -46,26 +52,19 @@ import dataclasses
 import os
 import stat
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
 from .collection import CollectionSnapshot, open_collection
-from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument, InvalidType, NotFound, Unimplemented
+from .dataset_attributes import APPENDS, DATASET, DIMENSIONS, FILL, NAMES, PART, SIZES, joined, layers_of
+from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument, NotFound, Unimplemented
 from .frame import Frame
 from .opening import open as open_frame
 from .paths import is_uri
 from .readable import Readable, Snapshot
 
-DIMENSIONS = "_ARRAY_DIMENSIONS"
-DATASET = "_DATASET"
-SIZES = "_DIMENSIONS"
-APPENDS = "_APPENDS"
-FILL = "_FILL_VALUE"
-NAMES = "_VARIABLES"
-PART = "_PART"
-RESERVED = (DIMENSIONS, DATASET, SIZES, APPENDS, FILL, NAMES, PART)
 GROUP = "__vlmeta__.b2f"
 SUFFIX = ".b2nd"
 INDEX = "chunks.b2frame"  # the file that each sparse frame has
@@ -251,7 +250,12 @@ class Stored(NamedTuple):
 
 
 def is_collection(path: str) -> bool:
-    """Returns True if `path` is a directory with the ledger of a collection, or with a file that has its name."""
+    """Returns True if `path` is a directory with the ledger of a collection, or with a file that has its name.
+
+    In an object store the name decides, so that nothing is requested.
+    """
+    if is_uri(path):
+        return path.rstrip("/").endswith(COLLECTION)
     with _Folder(path) as folder:
         return LEDGER in folder.names
 
@@ -316,8 +320,8 @@ def read(path: str, opened_with: Mapping[str, Any], without: Collection[str] = (
     while True:
         with _Folder(path) as folder:
             try:
-                named = path.rstrip("/").endswith(COLLECTION if is_uri(path) else PACKED)
-                if (named or LEDGER in folder.names) and (found := _read_collection(path, opened_with, group)):
+                is_named = is_collection(path) if is_uri(path) else path.rstrip("/").endswith(PACKED)
+                if (is_named or LEDGER in folder.names) and (found := _read_collection(path, opened_with, group)):
                     return found
                 if group.strip("/"):
                     raise InvalidArgument(f"{path}: has no group {group!r}, for it is no collection")
@@ -372,13 +376,24 @@ def _read_collection(path: str, opened_with: Mapping[str, Any], group: str) -> O
     if opened_with.get("generation") is not None:
         raise InvalidArgument(f"{path}: generations are of frames, and a collection has none")
     with collection:
-        return stored_in(collection.snapshot(), path, group, how)
+        state = collection.snapshot()
+        if is_uri(path) and is_unfilled(state):
+            raise NotFound(f"{path}: nothing is committed there; it was just made, or a save of a dataset was ended")
+        return stored_in(state, path, group, how)
+
+
+def is_unfilled(state: CollectionSnapshot) -> bool:
+    """Returns True for a collection without a commit, and which is no copy.
+
+    In an object store the ledger is there before the first commit. Until that, nobody has saved a dataset.
+    """
+    return state.number == 0 and not state.members() and not state.attributes()
 
 
 def stored_in(snapshot: CollectionSnapshot, path: str, group: str, opened_with: dict[str, Any]) -> Stored:
     """Returns the dataset that the members of a group are."""
     begin = f"/{group.strip('/')}/" if group.strip("/") else "/"
-    attrs = dict(snapshot.attributes(begin.rstrip("/") or "/")) if begin.rstrip("/") in ["", *snapshot.groups()] else {}
+    attrs = joined(snapshot.attributes(begin.rstrip("/") or "/")) if begin.rstrip("/") in ["", *snapshot.groups()] else {}
     appends = appends_of(attrs)
     variables: dict[str, Variable] = {}
     sizes: dict[str, int] = {}
@@ -456,24 +471,3 @@ def _variable_of(
     if any(size > there for size, there in zip(shape, frame.shape)):
         raise DataLoss(f"{path}: holds {frame.shape} where the dataset says {shape}")
     return Variable(dims, Part(frame, shape, dataset), attrs, frame if isinstance(frame, Frame) else None)
-
-
-def layers_of(frame: Readable) -> dict[str, Any]:
-    """Returns the vlmetalayers that are values of Python. python-blosc2 also keeps objects there."""
-    layers = {}
-    for name in frame.vlmeta:
-        try:
-            layers[name] = frame.vlmeta[name]
-        except (InvalidArgument, Unimplemented):
-            continue
-    return layers
-
-
-def check_names(names: Iterable[Any], attrs: Mapping[Any, Any], reserved: tuple[str, ...]) -> None:
-    """Refuses names that cannot be those of files and layers."""
-    for name in names:
-        if not isinstance(name, str) or not name or name.startswith(".") or "/" in name or "\0" in name:
-            raise InvalidType(f"variable or dimension {name!r}: expected a name that a file can have")
-    for name in attrs:
-        if not isinstance(name, str) or name in reserved or name.startswith("cairn."):
-            raise InvalidType(f"attribute {name!r}: expected text, and none of the names {', '.join(reserved)}")

@@ -5,6 +5,7 @@
 
     ds.cairn.save("weather.b2d")              # a collection with a member for each variable
     ds.cairn.save("weather")                  # a directory with a frame for each variable
+    ds.cairn.save("s3://bucket/weather.b2d")  # a collection in an object store
     ds["temp"].cairn.save("temp.b2nd")        # one frame, with the coordinates in its metadata
     day.cairn.save("weather.b2d", append_dim="time")    # one commit
 
@@ -29,7 +30,7 @@ from xarray.core.utils import Frozen, FrozenDict
 
 from . import datasets
 from .dataset_encoding import Storage
-from .dataset_writer import append, create
+from .dataset_writer import append, create, save_in_store
 from .errors import AlreadyExists, InvalidArgument
 from .options import Limits
 from .paths import Path, is_uri, name_of
@@ -164,8 +165,9 @@ class Accessor:
 
         path
             A directory, which gets a frame for each variable and coordinate. If the path ends with
-            ".b2d", it becomes a collection, in which one commit changes all of them. If it ends with ".b2nd", or is a URI of an object store, it becomes one frame: it holds one variable,
-            and the coordinates are in its metadata, which each append writes again.
+            ".b2d", also in an object store, it becomes a collection, in which one commit changes all of them.
+            If it ends with ".b2nd", or is any other URI of an object store, it becomes one frame: it holds
+            one variable, and the coordinates are in its metadata, which each append writes again.
         append_dim
             The dimension along which the data are added to what is there. If there is nothing, it
             is made, with chunks, and units of times, for a dataset that grows. Readers see all
@@ -181,7 +183,9 @@ class Accessor:
             them. An append keeps what is there.
         wait
             The number of seconds to wait for another process that appends. If it replaces a dataset
-            it waits at least one second.
+            it waits at least one second. In a collection in an object store nobody waits: what collides with
+            the commit of another process is done again on top of it, for this long. After it, the call
+            raises `Unavailable`.
         threads
             The number of threads that compress the blocks of a variable. Variables of up to 1 MiB are
             written by eight threads, since they wait for the disk.
@@ -197,9 +201,11 @@ class Accessor:
         if append_dim is not None and overwrite:
             raise InvalidArgument("save: append_dim adds to what is there, and overwrite=True replaces it: pass one of them")
         target = name_of(path)
+        how = Storage(storage, dict(encoding or {}), wait, threads)
         if not is_uri(target):
             target = os.path.realpath(target)  # a link goes on to lead to it
-        how = Storage(storage, dict(encoding or {}), wait, threads)
+        elif datasets.is_collection(target):
+            return save_in_store(dataset, target.rstrip("/"), append_dim, overwrite, how, as_xarray)
         if append_dim is None or not _is_there(target):
             try:
                 return create(dataset, target, append_dim, overwrite, how)

@@ -15,7 +15,7 @@ import numpy as np
 from . import _engine
 from .arguments import raises_ours
 from .conversion import Source, copy_out, into_frame, package, reading, told
-from .datasets import DIMENSIONS
+from .dataset_attributes import DIMENSIONS
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, InvalidType
 from .folders import folder_beside
 from .frame import Frame

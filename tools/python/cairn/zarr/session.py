@@ -6,7 +6,6 @@ import collections
 import contextlib
 import contextvars
 import os
-import random
 import threading
 import time
 import weakref
@@ -14,9 +13,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Optional, TypeVar
 
+from ..attempts import repeat
 from ..collection import Collection, CollectionSnapshot, open_collection
 from ..collection_writer import CollectionWriter
-from ..errors import Aborted, FailedPrecondition, Unavailable
+from ..errors import FailedPrecondition, Unavailable
 from ..paths import is_uri
 from .keys import Keys
 from .states import Committed, Staged
@@ -30,10 +30,6 @@ _RUN = 0.005
 # The same of transactions, and how long such a run keeps the writer for the next one.
 _RUN_OF_TRANSACTIONS = 1.0
 _KEPT = 0.1
-# The longest pause before the second attempt of a change, and before any, where other writers were
-# first. A commit in an object store takes some tens of milliseconds.
-_FIRST_PAUSE = 0.02
-_MAX_PAUSE = 0.5
 
 
 class _Transaction:
@@ -214,21 +210,14 @@ class Session:
         In an object store writers do not wait for each other, and two that set new keys of one array
         change the same page. A change means the same on top of any commit, so it can be repeated.
         """
-        end = time.monotonic() + self.wait
-        tries, pause = 0, _FIRST_PAUSE
-        while True:
-            tries += 1
-            try:
-                with self._changing(is_run) as staged:
-                    for change in changes:
-                        change(staged)
-                    self._commit(staged)
-                return
-            except Aborted as error:
-                if time.monotonic() >= end:
-                    raise Unavailable(f"{error}; tried {tries} times in {self.wait:g} s, a longer wait may help") from None
-            time.sleep(random.uniform(0, pause))
-            pause = min(2 * pause, _MAX_PAUSE)
+
+        def attempt() -> None:
+            with self._changing(is_run) as staged:
+                for change in changes:
+                    change(staged)
+                self._commit(staged)
+
+        repeat(attempt, self.wait)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
