@@ -1,5 +1,7 @@
 #include "engine/base/byte_reader.h"
 
+#include <algorithm>
+
 #include "engine/base/status.h"
 
 namespace cairn {
@@ -19,9 +21,23 @@ absl::Status ByteReader::OutOfBounds(std::string_view section, std::string_view 
   return At(section, field, at, DataLoss("points to byte %d of %d", offset, size));
 }
 
-void ByteReader::NoVarint(bool is_cut, std::string_view field) {
-  if (is_cut) Take(remaining() + 1, field);
+uint64_t ByteReader::LongVarint(std::string_view field) {
+  constexpr size_t kMostBytes = 10;
+  const Bytes rest = ok() ? bytes_.subspan(offset_) : Bytes();
+  uint64_t value = 0;
+  for (size_t i = 0; i < std::min(rest.size(), kMostBytes); ++i) {
+    const auto byte = static_cast<uint64_t>(rest[i]);
+    const uint64_t bits = byte & 0x7F;
+    if (bits << 7 * i >> 7 * i != bits) break;
+    value |= bits << 7 * i;
+    if (byte == bits) {
+      offset_ += i + 1;
+      return value;
+    }
+  }
+  if (rest.size() < kMostBytes) Take(remaining() + 1, field);
   Fail(field, "more than 64 bits");
+  return 0;
 }
 
 void ByteReader::Expect(uint8_t expected, std::string_view field) {

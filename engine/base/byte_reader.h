@@ -40,21 +40,19 @@ class ByteReader {
   // Reads a number of variable length: seven bits in each byte, the lowest first, and a high bit in
   // all bytes except the last.
   uint64_t Varint(std::string_view field) {
-    constexpr size_t kMostBytes = 10;
-    const Bytes rest = ok() ? bytes_.subspan(offset_) : Bytes();
-    uint64_t value = 0;
-    for (size_t i = 0; i < std::min(rest.size(), kMostBytes); ++i) {
-      const auto byte = static_cast<uint64_t>(rest[i]);
-      const uint64_t bits = byte & 0x7F;
-      if (bits << 7 * i >> 7 * i != bits) break;
-      value |= bits << 7 * i;
-      if (byte == bits) {
-        offset_ += i + 1;
-        return value;
+    // Most have one byte or two.
+    if (ok() && remaining() >= 2) {
+      const auto bits = LoadLe<uint16_t>(bytes_.data() + offset_);
+      if ((bits & 0x80) == 0) {
+        ++offset_;
+        return bits & 0x7FU;
+      }
+      if ((bits & 0x8000) == 0) {
+        offset_ += 2;
+        return (bits & 0x7FU) | (bits >> 1 & 0x3F80U);
       }
     }
-    NoVarint(rest.size() < kMostBytes, field);
-    return 0;
+    return LongVarint(field);
   }
 
   // Returns exactly `size` bytes, or none if fewer are left.
@@ -104,7 +102,7 @@ class ByteReader {
   static absl::Status OutOfBounds(std::string_view section, std::string_view field, size_t at,
                                   uint64_t offset, size_t size);
 
-  void NoVarint(bool is_cut, std::string_view field);
+  uint64_t LongVarint(std::string_view field);
 
   Bytes bytes_;
   std::string_view section_;

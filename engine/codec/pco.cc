@@ -53,27 +53,44 @@ class PcoCoder final : public ColumnCoder {
   absl::Status Decode(const StreamHead& head, const Column& column, const Place& place, Bytes src,
                       ByteReader& in) final {
     const Bytes description = in.Take(in.Varint("size of a description"), "description");
-    const size_t page_count = size_t{1} << head.page_log;
+    const size_t page_log = static_cast<size_t>(head.page_log);
     const size_t count = place.records * column.count;
+    const size_t begin = place.begin * column.count;
+    const size_t end = place.end * column.count;
+    // Counts the wanted pages, and the bytes before and after them.
+    const size_t first = begin >> page_log;
+    const size_t last = begin == end ? first : ((end - 1) >> page_log) + 1;
+    uint64_t before = 0;
+    uint64_t after = 0;
     page_sizes_.clear();
-    for (size_t begin = 0; begin < count && in.ok(); begin += page_count) {
-      page_sizes_.push_back(in.Varint("size of a page"));
+    for (size_t i = 0; i << page_log < count && in.ok(); ++i) {
+      const uint64_t size = in.Varint("size of a page");
+      // So the sums stay small, whatever the pages say.
+      if (size > src.size()) return DataLoss("%s: a page of %d bytes", head.stream, size);
+      if (i < first) {
+        before += size;
+      } else if (i < last) {
+        page_sizes_.push_back(size);
+      } else {
+        after += size;
+      }
     }
+    in.Take(before, "pages");
     if (!in.ok()) return in.status();
     pco::ChunkDecoder* decoder = nullptr;
     for (size_t i = 0; i < page_sizes_.size(); ++i) {
       const Bytes page = in.Take(page_sizes_[i], "page");
       if (!in.ok()) return in.status();
-      const size_t begin = i * page_count;
-      const size_t end = std::min(begin + page_count, count);
-      if (end <= place.begin * column.count || begin >= place.end * column.count) continue;
       if (decoder == nullptr) {
         CAIRN_ASSIGN_OR_RETURN(decoder, DecoderOf(head, column, description, src));
       }
       pco::BitReader bits(Padded(page, src));
-      CAIRN_RETURN_IF_ERROR(DecodePage(*decoder, column, begin, end, bits, place));
+      const size_t page_begin = (first + i) << page_log;
+      const size_t page_end = std::min(page_begin + (size_t{1} << page_log), count);
+      CAIRN_RETURN_IF_ERROR(DecodePage(*decoder, column, page_begin, page_end, bits, place));
     }
-    return absl::OkStatus();
+    in.Take(after, "pages");
+    return in.status();
   }
 
   // Making the tables of a column takes as long as decoding a page. Items that are read one by one
@@ -106,17 +123,17 @@ class PcoCoder final : public ColumnCoder {
   absl::Status DecodePage(pco::ChunkDecoder& decoder, const Column& column, size_t begin,
                           size_t end, pco::BitReader& bits, const Place& place) {
     const auto width = static_cast<size_t>(column.type.size);
-    const size_t wanted_end = std::min(end, place.end * column.count);
-    const size_t size = (wanted_end - begin) * width;
     const size_t first = place.begin * column.count;
-    if (place.stride == column.width() && begin >= first) {
-      return decoder.DecodePage(bits, end - begin, {place.first + (begin - first) * width, size});
+    const size_t wanted_begin = std::max(begin, first);
+    const size_t wanted_end = std::min(end, place.end * column.count);
+    const size_t size = (wanted_end - wanted_begin) * width;
+    if (place.stride == column.width()) {
+      return decoder.DecodePage(bits, end - begin, wanted_begin - begin,
+                                {place.first + (wanted_begin - first) * width, size});
     }
     const MutableBytes values = Values(size);
-    CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, end - begin, values));
-    const size_t wanted_begin = std::max(begin, first);
-    ToRecords(column, wanted_begin, wanted_end, values.data() + (wanted_begin - begin) * width,
-              place);
+    CAIRN_RETURN_IF_ERROR(decoder.DecodePage(bits, end - begin, wanted_begin - begin, values));
+    ToRecords(column, wanted_begin, wanted_end, values.data(), place);
     return absl::OkStatus();
   }
 

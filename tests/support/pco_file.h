@@ -2,12 +2,14 @@
 #ifndef CAIRN_TESTS_SUPPORT_PCO_FILE_H_
 #define CAIRN_TESTS_SUPPORT_PCO_FILE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
+#include "cairn/types.h"
 #include "engine/base/status.h"
 #include "engine/codec/pco/bit_reader.h"
 #include "engine/codec/pco/chunk_decoder.h"
@@ -26,8 +28,10 @@ inline std::optional<pco::NumberType> PcoType(uint64_t byte) {
   return kTypes[byte - 1];
 }
 
-// Decodes a file, and returns the bytes of all numbers, at most `limit`.
-inline absl::StatusOr<std::vector<std::byte>> DecodePcoFile(Bytes file, size_t limit) {
+// Decodes a file, and returns the bytes of all numbers, at most `limit`. Each page is decoded in
+// parts of so many numbers, each as if no other were wanted.
+inline absl::StatusOr<std::vector<std::byte>> DecodePcoFile(Bytes file, size_t limit,
+                                                            size_t part = size_t{1} << 24) {
   std::vector<std::byte> padded(file.begin(), file.end());
   padded.resize(file.size() + pco::kPadding);
   pco::BitReader in(padded);
@@ -54,7 +58,16 @@ inline absl::StatusOr<std::vector<std::byte>> DecodePcoFile(Bytes file, size_t l
     const auto decoder = pco::ChunkDecoder::Make(type->size);
     decoder->BeginChunk(type->kind, std::move(meta));
     numbers.resize(numbers.size() + size);
-    CAIRN_RETURN_IF_ERROR(decoder->DecodePage(in, count, std::span(numbers).last(size)));
+    const MutableBytes page = std::span(numbers).last(size);
+    const auto width = static_cast<size_t>(type->size);
+    pco::BitReader end = in;
+    for (size_t first = 0; first < count; first += part) {
+      const size_t wanted = std::min(part, count - first);
+      end = in;
+      CAIRN_RETURN_IF_ERROR(
+          decoder->DecodePage(end, count, first, page.subspan(first * width, wanted * width)));
+    }
+    in = end;
   }
 }
 

@@ -16,9 +16,6 @@ namespace cairn::pco {
 namespace {
 
 template <Latent L>
-using Batch = std::array<L, kBatch>;
-
-template <Latent L>
 class ChunkDecoderOf final : public ChunkDecoder {
  public:
   void BeginChunk(NumberKind kind, ChunkMeta meta) override {
@@ -33,24 +30,25 @@ class ChunkDecoderOf final : public ChunkDecoder {
     if (meta_.secondary) secondary_.BeginChunk(meta_, *meta_.secondary);
   }
 
-  absl::Status DecodePage(BitReader& in, size_t count, MutableBytes out) override {
-    CAIRN_DCHECK(out.size() % sizeof(L) == 0 && out.size() / sizeof(L) <= count);
-    auto left = static_cast<int64_t>(count);
-    CAIRN_RETURN_IF_ERROR(BeginPage(left, in));
-    while (!out.empty()) {
-      const size_t size = static_cast<size_t>(std::min<int64_t>(left, kBatch)) * sizeof(L);
-      if (size <= out.size()) {
-        CAIRN_RETURN_IF_ERROR(DecodeBatch(left, in, out.first(size)));
+  absl::Status DecodePage(BitReader& in, size_t count, size_t first, MutableBytes out) override {
+    CAIRN_DCHECK(out.size() % sizeof(L) == 0 && first + out.size() / sizeof(L) <= count);
+    const size_t end = first + out.size() / sizeof(L);
+    CAIRN_RETURN_IF_ERROR(BeginPage(static_cast<int64_t>(count), in));
+    size_t begin = 0;
+    for (; begin < end; begin += kBatch) {
+      const auto left = static_cast<int64_t>(count - begin);
+      if (begin + kBatch <= first) {
+        CAIRN_RETURN_IF_ERROR(SkipBatch(left, in));
       } else {
-        std::array<std::byte, kBatch * sizeof(L)> batch;
-        CAIRN_RETURN_IF_ERROR(DecodeBatch(left, in, MutableBytes(batch).first(size)));
-        CopyBytes(Bytes(batch).first(out.size()), out);
+        const size_t from = std::max(first, begin);
+        const size_t to = std::min(end, begin + kBatch);
+        const MutableBytes numbers =
+            out.subspan((from - first) * sizeof(L), (to - from) * sizeof(L));
+        CAIRN_RETURN_IF_ERROR(DecodeBatch(left, from - begin, in, numbers));
       }
       if (!in.in_bounds()) return DataLoss("pco: the stream ends %d numbers before its page", left);
-      out = out.subspan(std::min(size, out.size()));
-      left -= static_cast<int64_t>(size / sizeof(L));
     }
-    if (left == 0 && !in.Align()) return DataLoss("pco: bits are set after a page");
+    if (begin >= count && !in.Align()) return DataLoss("pco: bits are set after a page");
     return absl::OkStatus();
   }
 
@@ -68,35 +66,52 @@ class ChunkDecoderOf final : public ChunkDecoder {
     return absl::OkStatus();
   }
 
-  // Decodes the first of `left` numbers: as many as `out` takes.
-  absl::Status DecodeBatch(int64_t left, BitReader& in, MutableBytes out) {
-    const size_t size = out.size() / sizeof(L);
-    std::span<const uint32_t> lookbacks;
+  // Decodes numbers of the next batch from number `first` of it on, as many as `out` takes. The
+  // page has `left` numbers from the batch on. If the batch has more than is decoded, no other
+  // follows.
+  absl::Status DecodeBatch(int64_t left, size_t first, BitReader& in, MutableBytes out) {
+    const size_t count = out.size() / sizeof(L);
+    const size_t wanted = first + count;
     Batch<uint32_t> lookback_batch;
-    if (meta_.lookbacks) {
-      const int64_t stored = std::clamp<int64_t>(left - meta_.StateCount(), 0, kBatch);
-      const auto batch = std::span(lookback_batch).first(static_cast<size_t>(stored));
-      CAIRN_RETURN_IF_ERROR(lookbacks_.NextBatch({}, in, batch));
-      lookbacks = batch;
+    CAIRN_ASSIGN_OR_RETURN(const auto lookbacks, ReadLookbacks(left, in, lookback_batch));
+    Batch<L> batch;
+    const auto primary = std::span(batch).subspan(first, count);
+    if (meta_.mode == Mode::kDict) {
+      Batch<uint32_t> indices;
+      CAIRN_RETURN_IF_ERROR(indices_.NextBatch(lookbacks, in, wanted, indices));
+      CAIRN_RETURN_IF_ERROR(LookUp(std::span(indices).subspan(first, count), primary));
+    } else {
+      CAIRN_RETURN_IF_ERROR(primary_.NextBatch(lookbacks, in, wanted, batch));
     }
-    Batch<L> primary_batch;
-    const auto primary = std::span(primary_batch).first(size);
-    CAIRN_RETURN_IF_ERROR(meta_.mode == Mode::kDict ? LookUp(lookbacks, in, primary)
-                                                    : primary_.NextBatch(lookbacks, in, primary));
     if (meta_.secondary) {
-      Batch<L> secondary_batch;
-      const auto secondary = std::span(secondary_batch).first(size);
-      CAIRN_RETURN_IF_ERROR(secondary_.NextBatch(lookbacks, in, secondary));
-      kernels_.join(meta_, secondary, primary);
+      Batch<L> secondary;
+      CAIRN_RETURN_IF_ERROR(secondary_.NextBatch(lookbacks, in, wanted, secondary));
+      kernels_.join(meta_, std::span(secondary).subspan(first, count), primary);
     }
     kernels_.store(kind_, primary, out.data());
     return absl::OkStatus();
   }
 
-  absl::Status LookUp(std::span<const uint32_t> lookbacks, BitReader& in, std::span<L> out) {
-    Batch<uint32_t> batch;
-    const auto indices = std::span(batch).first(out.size());
-    CAIRN_RETURN_IF_ERROR(indices_.NextBatch(lookbacks, in, indices));
+  // Passes the next batch over. Numbers that a dictionary does not have are not seen there.
+  absl::Status SkipBatch(int64_t left, BitReader& in) {
+    Batch<uint32_t> lookback_batch;
+    CAIRN_ASSIGN_OR_RETURN(const auto lookbacks, ReadLookbacks(left, in, lookback_batch));
+    CAIRN_RETURN_IF_ERROR(meta_.mode == Mode::kDict ? indices_.SkipBatch(lookbacks, in)
+                                                    : primary_.SkipBatch(lookbacks, in));
+    return meta_.secondary ? secondary_.SkipBatch(lookbacks, in) : absl::OkStatus();
+  }
+
+  // Returns the looks back of the next batch, or none if the chunk has none.
+  absl::StatusOr<std::span<const uint32_t>> ReadLookbacks(int64_t left, BitReader& in,
+                                                          Batch<uint32_t>& batch) {
+    if (!meta_.lookbacks) return std::span<const uint32_t>();
+    const auto stored =
+        static_cast<size_t>(std::clamp<int64_t>(left - meta_.StateCount(), 0, kBatch));
+    CAIRN_RETURN_IF_ERROR(lookbacks_.NextBatch({}, in, stored, batch));
+    return std::span(batch).first(stored);
+  }
+
+  absl::Status LookUp(std::span<const uint32_t> indices, std::span<L> out) {
     for (size_t i = 0; i < out.size(); ++i) {
       if (indices[i] >= meta_.dict.size()) {
         return DataLoss("pco: number %d of a dictionary of %d", indices[i], meta_.dict.size());

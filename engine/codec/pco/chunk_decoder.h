@@ -25,11 +25,11 @@ class ChunkDecoder {
   // Takes the metadata of a chunk of such numbers.
   virtual void BeginChunk(NumberKind kind, ChunkMeta meta) = 0;
 
-  // Fills `out` with the first little endian numbers of the page that `in` is at, which has
-  // `count` of them. Leaves `in` after the page if these are all.
+  // Fills `out` with little endian numbers, from number `first` on, of the page that `in` is at,
+  // which has `count` of them. Leaves `in` after the page if the last one is among them.
   //
   // Errors: kDataLoss if what is decoded of the page is malformed or too short.
-  virtual absl::Status DecodePage(BitReader& in, size_t count, MutableBytes out) = 0;
+  virtual absl::Status DecodePage(BitReader& in, size_t count, size_t first, MutableBytes out) = 0;
 };
 
 }  // namespace cairn::pco

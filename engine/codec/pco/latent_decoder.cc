@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "engine/base/check.h"
 #include "engine/base/status.h"
@@ -41,9 +42,8 @@ void LatentDecoder<L>::BeginChunk(const ChunkMeta& meta, const LatentVar& var) {
     const Bin& bin = var.bins[index];
     const uint32_t count = next_[index]++;
     const int table_bits = var.table_log + 1 - static_cast<int>(std::bit_width(count));
-    nodes_[state] = {.next = static_cast<uint16_t>((count << table_bits) - nodes_.size()),
-                     .table_bits = static_cast<uint8_t>(table_bits),
-                     .offset_bits = static_cast<uint8_t>(bin.offset_bits)};
+    const auto size = static_cast<uint32_t>(nodes_.size());
+    nodes_[state] = MakeNode((count << table_bits) - size, table_bits, bin.offset_bits);
     lowers_[state] = static_cast<L>(bin.lower);
   }
 }
@@ -68,24 +68,27 @@ absl::Status LatentDecoder<L>::BeginPage(int64_t count, BitReader& in) {
 }
 
 template <Latent L>
-void LatentDecoder<L>::DecodeStored(BitReader& in, std::span<L> out) {
+void LatentDecoder<L>::DecodeStored(BitReader& in, size_t wanted, std::span<L> out) {
   CAIRN_DCHECK(out.size() <= kBatch);
   if (out.empty() || !in.in_bounds()) {
     std::ranges::fill(out, L{0});
     return;
   }
+  wanted = std::min(wanted, out.size());
   BitPlace place = {.data = in.data(), .position = in.position()};
   if (var_->bins.size() == 1) {
-    kernels_.unpack(static_cast<L>(var_->bins[0].lower), most_offset_bits_, place, out);
-    in.MoveTo(place.position);
+    kernels_.unpack(static_cast<L>(var_->bins[0].lower), most_offset_bits_, place,
+                    out.first(wanted));
+    in.MoveTo(in.position() + static_cast<int64_t>(out.size()) * most_offset_bits_);
     return;
   }
   OffsetBits offset_bits;
   kernels_.decode_bins(nodes_.data(), lowers_.data(), states_, place, out, offset_bits);
   in.MoveTo(place.position);
   if (most_offset_bits_ == 0 || !in.in_bounds()) return;
-  kernels_.add_offsets(offset_bits, most_offset_bits_, place, out);
-  in.MoveTo(place.position);
+  kernels_.add_offsets(offset_bits, most_offset_bits_, place, out.first(wanted));
+  const auto rest = std::span(offset_bits).first(out.size()).subspan(wanted);
+  in.MoveTo(std::accumulate(rest.begin(), rest.end(), place.position));
 }
 
 template <Latent L>
@@ -120,29 +123,42 @@ absl::Status LatentDecoder<L>::SumLookbacks(std::span<const uint32_t> lookbacks,
     past_[at] = static_cast<L>(deltas[i] + (lookback <= at ? past_[at - lookback] : L{0}));
   }
   std::copy_n(past_.begin() + done_, deltas.size(), deltas.begin());
+  done_ += std::ssize(deltas);
   return absl::OkStatus();
 }
 
 template <Latent L>
 absl::Status LatentDecoder<L>::NextBatch(std::span<const uint32_t> lookbacks, BitReader& in,
-                                         std::span<L> out) {
-  CAIRN_DCHECK(static_cast<int64_t>(out.size()) == std::min<int64_t>(left_, kBatch));
-  const int64_t stored = std::clamp<int64_t>(left_ - state_count_, 0, kBatch);
-  const std::span<L> deltas = out.first(static_cast<size_t>(stored));
-  DecodeStored(in, deltas);
-  absl::Status status;
-  if (var_->has_deltas) {
-    const bool consecutive = meta_->delta == Delta::kConsecutive;
-    // Without moments, the deltas move from the middle to 0.
-    kernels_.sum(consecutive ? std::span(past_) : std::span<L>(), deltas.size(), out);
-    if (meta_->delta == Delta::kConv1) SumPredictions(out);
-    if (meta_->delta == Delta::kLookback) {
-      status = SumLookbacks(lookbacks.first(deltas.size()), out);
-    }
+                                         size_t wanted, Batch<L>& out) {
+  const size_t size = BatchSize();
+  const size_t stored = StoredSize();
+  CAIRN_DCHECK(wanted <= size);
+  const bool consecutive = meta_->delta == Delta::kConsecutive;
+  if (var_->has_deltas && !consecutive) wanted = size;
+  const auto latents = std::span(out).first(wanted);
+  DecodeStored(in, wanted, std::span(out).first(stored));
+  left_ -= static_cast<int64_t>(size);
+  if (!var_->has_deltas) return absl::OkStatus();
+  // Without moments, the deltas move from the middle to 0.
+  kernels_.sum(consecutive ? std::span(past_) : std::span<L>(), std::min(stored, wanted), latents);
+  if (meta_->delta == Delta::kConv1) SumPredictions(latents);
+  return meta_->delta == Delta::kLookback ? SumLookbacks(lookbacks.first(stored), latents)
+                                          : absl::OkStatus();
+}
+
+template <Latent L>
+absl::Status LatentDecoder<L>::SkipBatch(std::span<const uint32_t> lookbacks, BitReader& in) {
+  Batch<L> batch;
+  const bool consecutive = meta_->delta == Delta::kConsecutive;
+  if (var_->has_deltas && !(consecutive && past_.size() == 1)) {
+    return NextBatch(lookbacks, in, BatchSize(), batch);
   }
-  left_ -= static_cast<int64_t>(out.size());
-  done_ += static_cast<int64_t>(out.size());
-  return status;
+  const auto stored = std::span(batch).first(StoredSize());
+  DecodeStored(in, var_->has_deltas ? stored.size() : 0, stored);
+  left_ -= static_cast<int64_t>(BatchSize());
+  // The moment of the first order is the sum of all deltas, which are stored around the middle.
+  if (var_->has_deltas) past_[0] = kernels_.total(past_[0], stored);
+  return absl::OkStatus();
 }
 
 template class LatentDecoder<uint8_t>;

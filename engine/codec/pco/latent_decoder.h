@@ -2,7 +2,9 @@
 #ifndef CAIRN_ENGINE_CODEC_PCO_LATENT_DECODER_H_
 #define CAIRN_ENGINE_CODEC_PCO_LATENT_DECODER_H_
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,6 +22,9 @@ namespace cairn::pco {
 // which the format prescribes.
 void SpreadBins(int table_log, std::span<const Bin> bins, std::vector<uint16_t>& bin_of_state);
 
+template <Latent L>
+using Batch = std::array<L, kBatch>;
+
 // Decodes pages one after the other. L is the type of these latents. Keeps its memory from chunk to
 // chunk.
 template <Latent L>
@@ -33,14 +38,26 @@ class LatentDecoder {
   // or if there are latents but no bins.
   absl::Status BeginPage(int64_t count, BitReader& in);
 
-  // Decodes the next batch of the page: kBatch latents, or those that are left. `lookbacks` are
+  // Decodes the next batch of the page: kBatch latents, or those that are left. Only the first
+  // `wanted` of them count, and if these are not all, no other batch may follow. `lookbacks` are
   // those of the batch, and are empty if the chunk has none. Errors: kDataLoss if one leads out of
   // the window.
-  absl::Status NextBatch(std::span<const uint32_t> lookbacks, BitReader& in, std::span<L> out);
+  absl::Status NextBatch(std::span<const uint32_t> lookbacks, BitReader& in, size_t wanted,
+                         Batch<L>& out);
+
+  // Passes the next batch over, and decodes only what later ones need of it. Errors are those of
+  // NextBatch.
+  absl::Status SkipBatch(std::span<const uint32_t> lookbacks, BitReader& in);
 
  private:
-  // Decodes what is stored, which are deltas if the variable has them.
-  void DecodeStored(BitReader& in, std::span<L> out);
+  size_t BatchSize() const { return static_cast<size_t>(std::min<int64_t>(left_, kBatch)); }
+  // Returns how many of the batch are stored.
+  size_t StoredSize() const {
+    return static_cast<size_t>(std::clamp<int64_t>(left_ - state_count_, 0, kBatch));
+  }
+  // Decodes what is stored of a batch, which are deltas if the variable has them. Only the first
+  // `wanted` count.
+  void DecodeStored(BitReader& in, size_t wanted, std::span<L> out);
   void SumPredictions(std::span<L> deltas);
   absl::Status SumLookbacks(std::span<const uint32_t> lookbacks, std::span<L> deltas);
 
@@ -56,7 +73,7 @@ class LatentDecoder {
   // The state of the page:
   std::array<uint32_t, 4> states_ = {};
   int64_t left_ = 0;  // latents that are not yet decoded
-  int64_t done_ = 0;
+  int64_t done_ = 0;  // those that looks back led to
   // Earlier latents: for consecutive deltas the moments, for predictions the latents before the
   // batch, for looks back all latents of the page.
   std::vector<L> past_;

@@ -40,15 +40,27 @@ constexpr std::array<uint64_t, 65> kMasks = [] {
   return masks;
 }();
 
-// Decodes the latent of a state, of which four take turns. `used` counts the bits of the load.
+// Returns as many of the lowest bits as the lowest byte of `nbits` says, which is below 64.
+HWY_INLINE uint64_t LowBitsOfByte(uint64_t value, uint32_t nbits) {
+#if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2
+  return _bzhi_u64(value, nbits);
+#else
+  return LowBits(value, static_cast<uint8_t>(nbits));
+#endif
+}
+
+// Decodes the latent of a state, of which four take turns. The lowest bits of `used` count the bits
+// of the load.
 template <Latent L>
 HWY_INLINE void Step(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers, uint64_t bits,
                      uint64_t& used, uint64_t& state, L& lower, uint8_t& offset_bits) {
   const Node node = nodes[state];
   lower = lowers[state];
-  offset_bits = node.offset_bits;
-  state = node.next + LowBits(bits >> used, node.table_bits);
-  used += node.table_bits;
+  offset_bits = static_cast<uint8_t>(node >> 8);
+  state = (node >> 16) + LowBitsOfByte(bits >> (used % 64), node);
+  used += node;
+  // The compiler must not collect four latents in a vector, which takes longer than four stores.
+  asm volatile("" ::: "memory");
 }
 
 template <Latent L>
@@ -73,14 +85,14 @@ void DecodeBins(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers,
     Step(nodes, lowers, bits, used, s1, to[i + 1], widths[i + 1]);
     Step(nodes, lowers, bits, used, s2, to[i + 2], widths[i + 2]);
     Step(nodes, lowers, bits, used, s3, to[i + 3], widths[i + 3]);
-    position += used;
+    position += used % 64;
   }
   uint64_t last[4] = {s0, s1, s2, s3};
   for (size_t i = whole; i < out.size(); ++i) {
     uint64_t used = 0;
     const uint64_t bits = LoadBits(data, position);
     Step(nodes, lowers, bits, used, last[i - whole], to[i], widths[i]);
-    position += used;
+    position += used % 64;
   }
   for (size_t i = 0; i < 4; ++i) states[i] = static_cast<uint32_t>(last[i]);
   in.position = static_cast<int64_t>(position);
@@ -175,6 +187,12 @@ void Sum(std::span<L> moments, size_t stored, std::span<L> deltas) {
   for (L& delta : deltas) delta = static_cast<L>(delta ^ flip);
 }
 
+template <Latent L>
+L Total(L moment, std::span<const L> deltas) {
+  for (const L delta : deltas) moment = static_cast<L>(moment + (delta ^ kMid<L>));
+  return moment;
+}
+
 template <FloatLatent L>
 void JoinFloatMult(L mult, const L* HWY_RESTRICT secondary, std::span<L> primary) {
   using F = FloatOf<L>;
@@ -244,8 +262,8 @@ void Store(NumberKind kind, std::span<const L> latents, std::byte* out) {
 }
 
 template <Latent L>
-constexpr LatentKernels<L> kLatentKernels = {&DecodeBins<L>, &AddOffsets<L>, &Unpack<L>,
-                                             &Sum<L>,        &Join<L>,       &Store<L>};
+constexpr LatentKernels<L> kLatentKernels = {&DecodeBins<L>, &AddOffsets<L>, &Unpack<L>, &Sum<L>,
+                                             &Total<L>,      &Join<L>,       &Store<L>};
 
 std::tuple<const LatentKernels<uint8_t>&, const LatentKernels<uint16_t>&,
            const LatentKernels<uint32_t>&, const LatentKernels<uint64_t>&>

@@ -13,12 +13,15 @@
 
 namespace cairn::pco {
 
-// The entry of a decoding table for a state.
-struct Node {
-  uint16_t next = 0;  // state that the next bits are added to
-  uint8_t table_bits = 0;
-  uint8_t offset_bits = 0;  // of the state's bin
-};
+// An entry of a decoding table, for a state: the bits to read in the lowest byte, the bits of the
+// offsets of its bin in the next one, and above them the state that the read bits are added to. So
+// a sum of entries has the sum of their bits, and processors that take counts from the lowest byte
+// of a register need no other step.
+using Node = uint32_t;
+
+constexpr Node MakeNode(uint32_t next, int table_bits, int offset_bits) {
+  return next << 16 | static_cast<uint32_t>(offset_bits << 8 | table_bits);
+}
 
 // The bits of the offsets of a batch.
 using OffsetBits = std::array<uint8_t, kBatch>;
@@ -41,6 +44,8 @@ struct LatentKernels {
   // Turns deltas of each order into latents. A moment of an order is the sum before the batch. The
   // first `stored` deltas are stored around the middle, and the others are 0.
   void (*sum)(std::span<L> moments, size_t stored, std::span<L> deltas);
+  // Returns the sum of `moment` and of deltas that are stored around the middle.
+  L (*total)(L moment, std::span<const L> deltas);
   // Writes the latents of numbers over the primary ones.
   void (*join)(const ChunkMeta& meta, std::span<const L> secondary, std::span<L> primary);
   // Stores the numbers in little endian.
