@@ -253,13 +253,14 @@ bool DecodesSingleItems(const Header& header) {
 }
 
 int64_t MaxGap(const Header& header) {
-  // All items of a vector of bitpack take as long as a few dozen. pco decodes pages.
+  // All items of a vector of bitpack take as long as a few dozen. pco decodes batches of 256, and
+  // passes others of the page over.
   constexpr int64_t kFewNumbers = 32;
-  constexpr int64_t kPage = 1024;
+  constexpr int64_t kBatch = 256;
   const bool may_be_whole = header.codec_id == static_cast<uint8_t>(Codec::kAuto) &&
                             (header.codec_meta & (kAllSingle | kAllPages)) == 0;
   if (!HoldsNumbers(header) || may_be_whole) return header.nbytes;
-  return (DecodesSingleItems(header) ? kFewNumbers : kPage) * header.typesize;
+  return (DecodesSingleItems(header) ? kFewNumbers : kBatch) * header.typesize;
 }
 
 }  // namespace cairn::chunk
