@@ -121,11 +121,59 @@ HWY_INLINE uint64_t AddGroups(const uint8_t* HWY_RESTRICT widths, const std::byt
   return position;
 }
 
+// True if vectors have eight latents of 64 bits. Eight offsets of up to 31 bits are then read at
+// once: the sums of their bits fit into bytes.
+#define CAIRN_HAVE_EIGHT_LATENTS (HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3)
+
+#if CAIRN_HAVE_EIGHT_LATENTS
+constexpr int kMaxBitsOfEight = 31;
+
+// Adds offsets of at most kMaxBitsOfEight bits as AddGroups does, to a multiple of eight latents.
+HWY_INLINE uint64_t AddEights(const uint8_t* HWY_RESTRICT widths, const std::byte* data,
+                              uint64_t position, size_t count, uint64_t* HWY_RESTRICT out) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::FixedTag<uint64_t, 8> d;
+  const auto byte_of_lane = hn::ShiftLeft<3>(hn::Iota(d, 0));
+  const auto low_byte = hn::Set(d, 0xFF);
+  for (size_t i = 0; i < count; i += 8) {
+    const auto bits = LoadLe<uint64_t>(std::as_bytes(std::span(widths + i, 8)).data());
+    const uint64_t ends = bits * 0x0101010101010101;  // in each byte
+    const auto nbits = hn::And(hn::Shr(hn::Set(d, bits), byte_of_lane), low_byte);
+    const auto begins = hn::Add(hn::And(hn::Shr(hn::Set(d, ends << 8), byte_of_lane), low_byte),
+                                hn::Set(d, position % 8));
+    const auto* const from = reinterpret_cast<const uint8_t*>(data + position / 8);
+    const auto words = hn::BitCast(d, hn::LoadU(hn::FixedTag<uint8_t, 64>(), from));
+    const auto word = hn::ShiftRight<6>(begins);
+    const auto low = hn::TableLookupLanes(words, hn::IndicesFromVec(d, word));
+    const auto next = hn::IndicesFromVec(d, hn::Add(word, hn::Set(d, 1)));
+    const auto high = hn::TableLookupLanes(words, next);
+    const auto shift = hn::And(begins, hn::Set(d, 63));
+    const auto above = hn::Shl(hn::Add(high, high), hn::Xor(shift, hn::Set(d, 63)));
+    const auto read = hn::Or(hn::Shr(low, shift), above);
+    const auto offsets = hn::AndNot(hn::Shl(hn::Set(d, ~uint64_t{0}), nbits), read);
+    hn::StoreU(hn::Add(hn::LoadU(d, out + i), offsets), d, out + i);
+    position += ends >> 56;
+  }
+  return position;
+}
+#endif
+
 template <Latent L>
 void AddOffsets(const OffsetBits& offset_bits, int most, BitPlace& in, std::span<L> out) {
   const uint8_t* HWY_RESTRICT widths = offset_bits.data();
   L* HWY_RESTRICT to = out.data();
   auto position = static_cast<uint64_t>(in.position);
+#if CAIRN_HAVE_EIGHT_LATENTS
+  if constexpr (sizeof(L) == 8) {
+    if (most <= kMaxBitsOfEight) {
+      const size_t whole = out.size() / 8 * 8;
+      position = AddEights(widths, in.data, position, whole, to);
+      position = AddGroups<1>(widths + whole, in.data, position, out.size() - whole, to + whole);
+      in.position = static_cast<int64_t>(position);
+      return;
+    }
+  }
+#endif
   if (4 * most <= kMaxLoadBits) {
     position = AddGroups<4>(widths, in.data, position, out.size(), to);
   } else if (2 * most <= kMaxLoadBits) {
