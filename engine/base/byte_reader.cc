@@ -40,6 +40,27 @@ uint64_t ByteReader::LongVarint(std::string_view field) {
   return 0;
 }
 
+uint64_t ByteReader::SumVarints(size_t count, std::string_view field) {
+  uint64_t sum = 0;
+  while (ok()) {
+    size_t at = offset_;
+    for (; count > 0 && bytes_.size() - at >= kShortVarint; --count) {
+      uint64_t value = 0;
+      const size_t size = ReadShortVarint(bytes_.data() + at, value);
+      if (size == 0) break;
+      sum += value;
+      at += size;
+    }
+    offset_ = at;
+    if (count == 0) return sum;
+    const uint64_t value = Varint(field);
+    sum += value;
+    if (sum < value) Fail(field, "their sum has more than 64 bits");
+    --count;
+  }
+  return 0;
+}
+
 void ByteReader::Expect(uint8_t expected, std::string_view field) {
   const size_t at = offset_;
   const uint8_t got = U8(field);

@@ -40,20 +40,19 @@ class ByteReader {
   // Reads a number of variable length: seven bits in each byte, the lowest first, and a high bit in
   // all bytes except the last.
   uint64_t Varint(std::string_view field) {
-    // Most have one byte or two.
-    if (ok() && remaining() >= 2) {
-      const auto bits = LoadLe<uint16_t>(bytes_.data() + offset_);
-      if ((bits & 0x80) == 0) {
-        ++offset_;
-        return bits & 0x7FU;
-      }
-      if ((bits & 0x8000) == 0) {
-        offset_ += 2;
-        return (bits & 0x7FU) | (bits >> 1 & 0x3F80U);
+    if (ok() && remaining() >= kShortVarint) {
+      uint64_t value = 0;
+      if (const size_t size = ReadShortVarint(bytes_.data() + offset_, value); size > 0) {
+        offset_ += size;
+        return value;
       }
     }
     return LongVarint(field);
   }
+
+  // Reads so many numbers of variable length, and returns their sum. Fails if that has more than 64
+  // bits.
+  uint64_t SumVarints(size_t count, std::string_view field);
 
   // Returns exactly `size` bytes, or none if fewer are left.
   Bytes Take(uint64_t size, std::string_view field) {
@@ -102,6 +101,16 @@ class ByteReader {
   static absl::Status OutOfBounds(std::string_view section, std::string_view field, size_t at,
                                   uint64_t offset, size_t size);
 
+  // Most numbers of variable length have one byte or two. Reads such a number from two bytes, and
+  // returns how many it has, or 0 if it is longer.
+  static constexpr size_t kShortVarint = 2;
+  static size_t ReadShortVarint(const std::byte* at, uint64_t& value) {
+    const auto bits = LoadLe<uint16_t>(at);
+    value = bits & 0x7FU;
+    if ((bits & 0x80) == 0) return 1;
+    value |= bits >> 1 & 0x3F80U;
+    return (bits & 0x8000) == 0 ? 2 : 0;
+  }
   uint64_t LongVarint(std::string_view field);
 
   Bytes bytes_;

@@ -26,8 +26,9 @@ using numbers::StreamHead;
 static_assert(kPage == kVector);
 
 class BitpackCoder final : public ColumnCoder {
-  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values, int /*clevel*/,
-                                Column& column, ByteWriter& out) final {
+  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values,
+                                const EncodeParams& /*params*/, Column& column,
+                                ByteWriter& out) final {
     const int size = column.type.size;
     std::unique_ptr<bitpack::ColumnEncoder>& encoder =
         encoders_[static_cast<size_t>(std::countr_zero(static_cast<unsigned>(size)))];

@@ -25,7 +25,7 @@ class BytesCoder final : public ColumnCoder {
 
  private:
   absl::StatusOr<size_t> Encode(std::span<const numbers::NumberKind> kinds, Bytes values,
-                                int clevel, Column& column, ByteWriter& out) final {
+                                const EncodeParams& params, Column& column, ByteWriter& out) final {
     column.type.kind = kinds.front();
     coded_.resize(values.size());
     size_t size = 0;
@@ -36,7 +36,7 @@ class BytesCoder final : public ColumnCoder {
         filter::Shuffle(ItemSize(column), values, shuffled);
         plain = shuffled;
       }
-      CAIRN_ASSIGN_OR_RETURN(size, codec_->Compress(plain, coded_, {.clevel = clevel}));
+      CAIRN_ASSIGN_OR_RETURN(size, codec_->Compress(plain, coded_, {.clevel = params.clevel}));
     }
     // Bytes that do not get smaller are stored as they are.
     const Bytes stored = size == 0 ? values : Bytes(coded_).first(size);

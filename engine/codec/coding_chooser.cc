@@ -43,8 +43,9 @@ absl::StatusOr<CodingChooser::Option> CodingChooser::Try(Coding coding, const Co
   Option option = {.column = column};
   option.column.coding = coding;
   ByteWriter coded;
-  CAIRN_ASSIGN_OR_RETURN(const size_t fixed, coders_.Get(coding).Encode(kinds_, sample_, clevel_,
-                                                                        option.column, coded));
+  CAIRN_ASSIGN_OR_RETURN(
+      const size_t fixed,
+      coders_.Get(coding).Encode(kinds_, sample_, {.clevel = clevel_}, option.column, coded));
   option.bytes = static_cast<double>(fixed) + static_cast<double>(coded.size() - fixed) * scale_;
   return option;
 }

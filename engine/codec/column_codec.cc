@@ -23,14 +23,17 @@ using numbers::NumberKind;
 constexpr numbers::Format kPcoFormat = {.stream = "pco stream",
                                         .numbers = Coding::kPco,
                                         .bytes = Coding::kZstd,
+                                        .record_page_log = 9,
                                         .major = 4,
                                         .minor = 1};
 constexpr numbers::Format kBitpackFormat = {.stream = "bitpack stream",
                                             .numbers = Coding::kBitpack,
                                             .bytes = Coding::kLz4,
+                                            .record_page_log = kPageLog,
                                             .major = 1,
                                             .minor = 0};
-constexpr numbers::Format kAutoFormat = {.stream = "auto stream", .is_mixed = true};
+constexpr numbers::Format kAutoFormat = {
+    .stream = "auto stream", .is_mixed = true, .record_page_log = kPageLog};
 // A sample has this many runs of neighbours, each of a page of numbers or so many bytes.
 constexpr size_t kRuns = 4;
 constexpr size_t kRunBytes = 8192;
@@ -109,6 +112,8 @@ absl::StatusOr<size_t> ColumnCodec::Compress(Bytes src, MutableBytes dst, const 
   size_t stride = 0;
   for (const Column& column : columns) stride += column.width();
   const size_t records = src.size() / stride;
+  const EncodeParams params = {.clevel = call.clevel,
+                               .page_log = columns.size() > 1 ? format_.record_page_log : kPageLog};
   ByteWriter body;
   const std::byte* first = src.data();
   for (Column& column : columns) {
@@ -116,12 +121,12 @@ absl::StatusOr<size_t> ColumnCodec::Compress(Bytes src, MutableBytes dst, const 
     first += column.width();
     ColumnCoder& coder = coders_.Get(column.coding);
     CAIRN_RETURN_IF_ERROR(
-        coder.Encode(KindsOf(column, call), values, call.clevel, column, body).status());
+        coder.Encode(KindsOf(column, call), values, params, column, body).status());
     if (body.size() > dst.size()) return 0;
   }
   body.Append(src.subspan(records * stride));
   ByteWriter head;
-  WriteStreamHead(format_, src.size(), kPageLog, columns, head);
+  WriteStreamHead(format_, src.size(), params.page_log, columns, head);
   const size_t size = head.size() + body.size();
   if (size > dst.size()) return 0;
   CopyBytes(head.written(), dst);

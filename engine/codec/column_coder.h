@@ -18,9 +18,15 @@
 
 namespace cairn::codec {
 
-// Numbers of a page.
+// Numbers of a page, except in records of pco.
 inline constexpr int kPageLog = 10;
 inline constexpr size_t kPage = size_t{1} << kPageLog;
+
+// How closely numbers are coded, and how many of them a page has.
+struct EncodeParams {
+  int clevel = 0;
+  int page_log = kPageLog;
+};
 
 // Keeps its memory from column to column. Not thread-safe.
 class ColumnCoder {
@@ -31,7 +37,8 @@ class ColumnCoder {
   // that of the column to the one that they are coded as. Returns how many of the bytes describe
   // the column, and would not be more for a longer one.
   virtual absl::StatusOr<size_t> Encode(std::span<const numbers::NumberKind> kinds, Bytes values,
-                                        int clevel, numbers::Column& column, ByteWriter& out) = 0;
+                                        const EncodeParams& params, numbers::Column& column,
+                                        ByteWriter& out) = 0;
 
   // Decodes the wanted values of a column that `in` is at, and leaves `in` after it. Reads as many
   // bytes past the column as `src` has. Errors: kDataLoss if what is wanted is malformed.

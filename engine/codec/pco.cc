@@ -8,6 +8,7 @@
 
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
+#include "engine/base/prefetch.h"
 #include "engine/base/status.h"
 #include "engine/codec/column_coder.h"
 #include "engine/codec/pco/chunk_decoder.h"
@@ -30,14 +31,14 @@ constexpr std::array<int, 10> kBinsLogs = {4, 4, 5, 6, 7, 8, 8, 9, 9, 10};
 size_t Log2(int size) { return static_cast<size_t>(std::countr_zero(static_cast<unsigned>(size))); }
 
 class PcoCoder final : public ColumnCoder {
-  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values, int clevel,
-                                Column& column, ByteWriter& out) final {
+  absl::StatusOr<size_t> Encode(std::span<const NumberKind> kinds, Bytes values,
+                                const EncodeParams& params, Column& column, ByteWriter& out) final {
     const int size = column.type.size;
     std::unique_ptr<pco::ChunkEncoder>& encoder = encoders_[Log2(size)];
     if (encoder == nullptr) encoder = pco::ChunkEncoder::Make(size);
-    const int bins_log = kBinsLogs[static_cast<size_t>(std::clamp(clevel, 0, 9))];
+    const int bins_log = kBinsLogs[static_cast<size_t>(std::clamp(params.clevel, 0, 9))];
     const pco::EncodedChunk& chunk =
-        encoder->Encode(kinds, values, int64_t{1} << kPageLog, bins_log);
+        encoder->Encode(kinds, values, int64_t{1} << params.page_log, bins_log);
     out.Varint(chunk.meta.size());
     out.Append(chunk.meta);
     size_t pages = 0;
@@ -53,40 +54,34 @@ class PcoCoder final : public ColumnCoder {
   absl::Status Decode(const StreamHead& head, const Column& column, const Place& place, Bytes src,
                       ByteReader& in) final {
     const Bytes description = in.Take(in.Varint("size of a description"), "description");
-    const size_t page_log = static_cast<size_t>(head.page_log);
+    const auto page_log = static_cast<size_t>(head.page_log);
+    const size_t page_count = size_t{1} << page_log;
     const size_t count = place.records * column.count;
     const size_t begin = place.begin * column.count;
     const size_t end = place.end * column.count;
-    // Counts the wanted pages, and the bytes before and after them.
+    // Pages [first, last) are wanted.
     const size_t first = begin >> page_log;
-    const size_t last = begin == end ? first : ((end - 1) >> page_log) + 1;
-    uint64_t before = 0;
-    uint64_t after = 0;
+    const size_t last = begin == end ? first : (end + page_count - 1) >> page_log;
+    const uint64_t before = in.SumVarints(first, "sizes of pages");
     page_sizes_.clear();
-    for (size_t i = 0; i << page_log < count && in.ok(); ++i) {
-      const uint64_t size = in.Varint("size of a page");
-      // So the sums stay small, whatever the pages say.
-      if (size > src.size()) return DataLoss("%s: a page of %d bytes", head.stream, size);
-      if (i < first) {
-        before += size;
-      } else if (i < last) {
-        page_sizes_.push_back(size);
-      } else {
-        after += size;
-      }
+    for (size_t i = first; i < last && in.ok(); ++i) {
+      page_sizes_.push_back(in.Varint("size of a page"));
     }
+    const size_t pages = (count + page_count - 1) >> page_log;
+    const uint64_t after = in.SumVarints(pages - last, "sizes of pages");
     in.Take(before, "pages");
     if (!in.ok()) return in.status();
     pco::ChunkDecoder* decoder = nullptr;
     for (size_t i = 0; i < page_sizes_.size(); ++i) {
       const Bytes page = in.Take(page_sizes_[i], "page");
       if (!in.ok()) return in.status();
+      Prefetch(page);
       if (decoder == nullptr) {
         CAIRN_ASSIGN_OR_RETURN(decoder, DecoderOf(head, column, description, src));
       }
       pco::BitReader bits(Padded(page, src));
       const size_t page_begin = (first + i) << page_log;
-      const size_t page_end = std::min(page_begin + (size_t{1} << page_log), count);
+      const size_t page_end = std::min(page_begin + page_count, count);
       CAIRN_RETURN_IF_ERROR(DecodePage(*decoder, column, page_begin, page_end, bits, place));
     }
     in.Take(after, "pages");

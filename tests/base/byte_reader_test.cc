@@ -79,6 +79,30 @@ TEST(ByteReaderTest, VarintOfMoreThan64BitsOrWithoutAnEndIsDamage) {
   EXPECT_EQ(read("ff ff").message(), "test: number at byte 0: needs 3 bytes, 2 left");
 }
 
+TEST(ByteReaderTest, VarintsAreSummedUp) {
+  ByteWriter writer;
+  uint64_t sum = 0;
+  for (const uint64_t number : {0, 1, 127, 128, 16383, 16384, 1 << 30, 5, 300, 7}) {
+    writer.Varint(number);
+    sum += number;
+  }
+  ByteReader reader(writer.written(), "test");
+  EXPECT_EQ(reader.SumVarints(0, "numbers"), 0u);
+  EXPECT_EQ(reader.SumVarints(9, "numbers"), sum - 7);
+  EXPECT_EQ(reader.Varint("number"), 7u);
+  EXPECT_EQ(reader.remaining(), 0u);
+  EXPECT_EQ(reader.SumVarints(1, "numbers"), 0u);
+  EXPECT_FALSE(reader.ok());
+  EXPECT_EQ(reader.SumVarints(1, "numbers"), 0u);
+  writer.Varint(~uint64_t{0} - sum);
+  ByteReader most(writer.written(), "test");
+  EXPECT_EQ(most.SumVarints(11, "numbers"), ~uint64_t{0});
+  writer.Varint(1 << 20);
+  ByteReader more(writer.written(), "test");
+  EXPECT_EQ(more.SumVarints(12, "numbers"), 0u);
+  EXPECT_FALSE(more.ok());
+}
+
 TEST(ByteReaderTest, SeeksUpToTheEndOnly) {
   ByteReader reader(kBytes, "test");
   reader.Seek(6, "end");

@@ -48,6 +48,9 @@ struct Format {
   bool is_mixed = false;
   Coding numbers = Coding::kPco;
   Coding bytes = Coding::kZstd;
+  // The logarithm of the numbers of a page in records of several columns. Such records are read one
+  // by one more often than the numbers of an array, and each column decodes a page for them.
+  int record_page_log = 0;
   // The version of how numbers are coded:
   uint8_t major = 0;
   uint8_t minor = 0;

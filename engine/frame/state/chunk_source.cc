@@ -4,24 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/prefetch.h"
 #include "engine/base/status.h"
 #include "engine/storage/read_ahead.h"
 
 namespace cairn::frame {
-
-namespace {
-
-// Prefetches up to 2 KiB of a cold chunk so that its cache misses overlap. Beyond that the hardware
-// prefetcher keeps up.
-void Prefetch(Bytes bytes) {
-  constexpr size_t kLine = 64;
-  constexpr size_t kMost = 2048;
-  for (size_t at = 0; at < std::min(bytes.size(), kMost); at += kLine) {
-    __builtin_prefetch(bytes.data() + at);
-  }
-}
-
-}  // namespace
 
 absl::StatusOr<ChunkLocation> ContiguousChunkSource::Locate(int64_t entry) const {
   const int64_t area = end_ - begin_;
