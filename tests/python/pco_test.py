@@ -146,6 +146,20 @@ class NumberCodecTest:
         self.assert_same(cairn.open(self.path())[10:20], values[100:110])
         self.assertTrue(frame.verify().ok)
 
+    def test_rows_anywhere_are_those_of_the_whole(self):
+        rng = np.random.default_rng(3)
+        edges = [border + near for border in (0, 256, 512, 1024, 5120, 6000, 12_000) for near in (-2, -1, 0, 1, 255)]
+        for values in [records()] + [numbers(dtype) for dtype in DTYPES]:
+            with self.subTest(dtype=values.dtype):
+                frame = cairn.asarray(values, self.path(), codec=self.codec, chunks=6000, overwrite=True)
+                for rows in (np.array(edges) % len(values), rng.integers(0, len(values), 300), np.arange(0, 9000, 257)):
+                    self.assert_same(frame[rows], values[rows])
+                    self.assert_same(frame[rows[::-1]], values[rows[::-1]])
+                for row in edges[5:]:
+                    self.assert_same(frame[row : row + 1], values[row : row + 1])
+                for name in values.dtype.names or ():
+                    self.assert_same(frame[name][700:701], values[name][700:701])
+
     def test_logs_of_records_are_smaller_and_read_field_by_field(self):
         found = records()
         values = np.empty(len(found), [(name, found.dtype[name]) for name in ("time", "temp", "count", "host", "half")])

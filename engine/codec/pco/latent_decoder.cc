@@ -35,16 +35,23 @@ void LatentDecoder<L>::BeginChunk(const ChunkMeta& meta, const LatentVar& var) {
   for (size_t i = 0; i < next_.size(); ++i) next_[i] = var.bins[i].weight;
   nodes_.resize(bin_of_state_.size());
   lowers_.resize(bin_of_state_.size());
-  for (size_t state = 0; state < nodes_.size(); ++state) {
+  // These are not members, so that the compiler keeps them in registers.
+  const std::span<const uint16_t> bin_of_state = bin_of_state_;
+  const std::span<const Bin> bins = var.bins;
+  const std::span<uint32_t> next = next_;
+  const std::span<Node> nodes = nodes_;
+  const std::span<L> lowers = lowers_;
+  const int table_log = var.table_log;
+  for (size_t state = 0; state < nodes.size(); ++state) {
     // The state after this one lies in [size, 2 * size): its upper part says which of the bin's
     // states this is, and its lower bits are read.
-    const uint16_t index = bin_of_state_[state];
-    const Bin& bin = var.bins[index];
-    const uint32_t count = next_[index]++;
-    const int table_bits = var.table_log + 1 - static_cast<int>(std::bit_width(count));
-    const auto size = static_cast<uint32_t>(nodes_.size());
-    nodes_[state] = MakeNode((count << table_bits) - size, table_bits, bin.offset_bits);
-    lowers_[state] = static_cast<L>(bin.lower);
+    const uint16_t index = bin_of_state[state];
+    const Bin& bin = bins[index];
+    const uint32_t count = next[index]++;
+    const int table_bits = table_log + 1 - static_cast<int>(std::bit_width(count));
+    const uint32_t least = (count << table_bits) - (uint32_t{1} << table_log);
+    nodes[state] = MakeNode(least, table_bits, bin.offset_bits);
+    lowers[state] = static_cast<L>(bin.lower);
   }
 }
 
