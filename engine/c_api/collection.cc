@@ -117,6 +117,19 @@ cairn_code cairn_collection_open_writer(cairn_collection* collection,
   });
 }
 
+cairn_code cairn_collection_open_shared_writer(cairn_collection* collection,
+                                               const cairn_writer_options* options,
+                                               cairn_collection_writer** writer,
+                                               cairn_status* status) {
+  return ReturnHandle(writer, "writer", status, [&]() -> absl::StatusOr<cairn::CollectionWriter> {
+    CAIRN_REQUIRE(collection);
+    CAIRN_ASSIGN_OR_RETURN(const cairn::WriterOptions members, ToCpp(options));
+    cairn::CollectionWriterOptions writing = cairn::c_api::WritingBy(members);
+    writing.shared = true;
+    return collection->collection.OpenWriter(writing);
+  });
+}
+
 cairn_code cairn_collection_history(cairn_collection* collection,
                                     bool (*each)(void* context, const cairn_commit_info* info),
                                     void* context, cairn_status* status) {

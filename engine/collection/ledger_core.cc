@@ -4,11 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/deadline.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/collection_locks.h"
 #include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/write/gate.h"
+#include "engine/collection/write/shared_writer.h"
 #include "engine/collection/write/writer_core.h"
 #include "engine/frame/files/frame_location.h"
 
@@ -135,7 +138,12 @@ absl::StatusOr<ViewPtr> LedgerCore::OpenCommit(uint64_t number) {
 
 absl::StatusOr<std::unique_ptr<MembersWriter>> LedgerCore::OpenWriter(
     const CollectionWriterOptions& options) const {
-  return WriterCore::Open(site_, *file_, options);
+  if (options.shared) return SharedWriter::Open(site_, *file_, options);
+  const Deadline deadline(options.wait);
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Gate> gate, Gate::TakeAlone(*site_, options.wait));
+  CollectionWriterOptions rest = options;
+  rest.wait = deadline.left();
+  return WriterCore::Open(site_, *file_, std::move(gate), rest);
 }
 
 }  // namespace cairn::collection

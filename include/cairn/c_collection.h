@@ -58,6 +58,17 @@ CAIRN_EXPORT cairn_code cairn_collection_open_writer(cairn_collection* collectio
                                                      const cairn_writer_options* options,
                                                      cairn_collection_writer** writer,
                                                      cairn_status* status);
+// Opens one of several writers, which share the collection: each holds the members that it edits,
+// removes or copies until it commits or rolls back. A call that needs a member of another writer
+// waits for wait_ms, and then returns CAIRN_UNAVAILABLE. A commit returns CAIRN_ABORTED if another
+// writer has added a member of the same name: roll back, and stage the edits again.
+// Errors: CAIRN_UNAVAILABLE if a writer that does not share holds the collection for longer than
+// wait_ms; CAIRN_FAILED_PRECONDITION if others share it and keep_generations is another number than
+// the one that it keeps.
+CAIRN_EXPORT cairn_code cairn_collection_open_shared_writer(cairn_collection* collection,
+                                                            const cairn_writer_options* options,
+                                                            cairn_collection_writer** writer,
+                                                            cairn_status* status);
 
 // A commit that can be opened. The names are those of the members that it added, removed and
 // changed, and of the groups whose attributes it changed, each list in order. A member that was

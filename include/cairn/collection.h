@@ -50,6 +50,12 @@ struct CollectionOptions {
 struct CollectionWriterOptions {
   // Time to wait for another writer. After it, the call returns kUnavailable.
   std::chrono::milliseconds wait{0};
+  // Lets other writers that share the collection write it at the same time, and not only one. Each
+  // holds the members that it edits, removes or copies until its next Commit or Rollback, and no
+  // others: a call that needs a member of another one waits, too, and then returns kUnavailable. So
+  // does OpenWriter if a writer has the collection that does not share it. In an object store all
+  // writers share it, and hold nothing.
+  bool shared = false;
   // Number of commits before the newest that are kept for Collection::History and OpenCommit. The
   // space of older ones is used again as soon as no reader sees them. The collection remembers the
   // number: the default is that of the writer before, and 0 at first. Close may be a commit of its
@@ -220,6 +226,10 @@ class CAIRN_EXPORT CollectionWriter {
   // Errors, after which nothing is committed and nothing is staged any more: kResourceExhausted if
   // the disk is full or a limit is passed; those of Writer::Prepare. After any other error the
   // writer stops.
+  //
+  // Errors of a writer that shares the collection, after which nothing is committed and all is
+  // still staged: kAborted if another writer has added a member of the same name: roll back, and
+  // stage the edits again; kUnavailable if others keep it from committing.
   //
   // Errors in an object store, after which nothing is committed and all is still staged: kAborted
   // if another writer's commit came before that changes the same, or if edits were staged for more

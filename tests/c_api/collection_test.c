@@ -219,6 +219,27 @@ static void collection_has_one_writer(void) {
   free_collected(&one);
 }
 
+static void writers_that_share_a_collection_hold_their_members(void) {
+  collected one = make_collection("shared.b2d");
+  cairn_collection_writer* other = NULL;
+  cairn_writer* edited = NULL;
+  commit_all(&one);
+  CHECK_CODE(CAIRN_UNAVAILABLE,
+             cairn_collection_open_shared_writer(one.collection, NULL, &other, &st));
+  CHECK_OK(cairn_collection_writer_close(one.writer, &st));
+  cairn_collection_writer_free(one.writer);
+  CHECK_OK(cairn_collection_open_shared_writer(one.collection, NULL, &one.writer, &st));
+  CHECK_OK(cairn_collection_open_shared_writer(one.collection, NULL, &other, &st));
+  append_to(&one, "/day/temp", 7);
+  CHECK_CODE(CAIRN_UNAVAILABLE, cairn_collection_writer_edit(other, "/day/temp", &edited, &st));
+  CHECK_OK(cairn_collection_writer_remove(other, "/day/rain", &st));
+  commit_all(&one);
+  CHECK_OK(cairn_collection_writer_commit(other, NULL, &st));
+  CHECK_OK(cairn_collection_writer_close(other, &st));
+  cairn_collection_writer_free(other);
+  free_collected(&one);
+}
+
 static void closed_members_are_frames_by_themselves(void) {
   collected one = make_collection("frames.b2d");
   cairn_snapshot* alone = NULL;
@@ -345,6 +366,7 @@ const test_case collection_tests[] = {
     TEST_CASE(writer_of_a_member_does_not_commit),
     TEST_CASE(writer_of_a_member_fails_after_that_of_the_collection),
     TEST_CASE(collection_has_one_writer),
+    TEST_CASE(writers_that_share_a_collection_hold_their_members),
     TEST_CASE(closed_members_are_frames_by_themselves),
     TEST_CASE(backup_is_a_collection_of_one_state),
     TEST_CASE(verification_names_damaged_members),

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
+#include "engine/base/bytes.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
 #include "tests/support/status.h"

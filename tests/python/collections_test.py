@@ -413,6 +413,29 @@ class WritingTest(CollectionTest):
         self.assertEqual(len(made.history()), 1)
         self.assertEqual(old["/day/rain"].shape, (1, 180))
 
+    def test_writers_that_share_a_collection_hold_their_members(self):
+        made = self.made()
+        with made.writer(shared=True) as first, made.writer(shared=True, wait=0) as second:
+            first["/day/temp"].append(DAY)
+            with self.assertRaises(cairn.Unavailable):
+                second["/day/temp"].append(DAY)
+            second["/day/rain"].append(DAY)
+            second.commit()
+            self.assertEqual(made["/day/rain"].shape, (2, 180))
+            first.commit()
+            second["/day/temp"].append(DAY)
+            second.commit()
+            self.assertEqual(made["/day/temp"].shape, (3, 180))
+            first.add("/n", DAY)
+            second.add("/n", DAY)
+            first.commit()
+            with self.assertRaises(cairn.Aborted):
+                second.commit()
+            second.rollback()
+            with self.assertRaises(cairn.Unavailable):
+                made.writer(wait=0)
+        made.writer(wait=0).close()
+
     def test_released_writer_leaves_its_commits_and_lets_others_write(self):
         made = self.made()
         writer = made.writer()

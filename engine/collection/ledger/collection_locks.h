@@ -16,6 +16,9 @@ namespace cairn::collection {
 // A reader shares this byte while it reads the ledger, until it holds the lock of its commit. These
 // bytes lie before those of the ledger as a frame.
 inline constexpr int64_t kEntryByte = frame::kWriterLockByte - (int64_t{1} << 42);
+// The only writer holds this byte exclusively, and writers who share the collection share it. The
+// bytes right before it are its queue.
+inline constexpr int64_t kGateByte = frame::kWriterLockByte - (int64_t{1} << 43);
 // Readers of the commit share this byte. There are fewer than 2^60 commits.
 constexpr int64_t CommitByte(uint64_t number) {
   return (int64_t{1} << 60) + static_cast<int64_t>(number);

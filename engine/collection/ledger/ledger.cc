@@ -21,6 +21,11 @@ using frame::State;
 constexpr int32_t kStoreSize = 8192;
 
 absl::Status AddCommit(LedgerCommit commit, size_t bytes, Ledger& ledger) {
+  for (const std::string& name : commit.removed) {
+    const auto member = ledger.table.members.find(name);
+    if (member == ledger.table.members.end()) continue;  // which is an error below
+    ledger.gone.push_back({.number = commit.number, .name = name, .entry = member->second});
+  }
   CAIRN_RETURN_IF_ERROR(ApplyCommit(commit, ledger.table));
   ledger.commits.push_back(std::make_shared<const LedgerCommit>(std::move(commit)));
   ledger.commit_bytes += static_cast<int64_t>(bytes);
@@ -115,6 +120,11 @@ absl::Status ReadCheckpoint(const Snapshot& snapshot, const State& state, Ledger
   return AddCommit(std::move(commit), layer.size(), ledger);
 }
 
+absl::Status CheckIsLedger(const State& state) {
+  if (!state.journal.has_value()) return FailedPrecondition("ledger: the frame has no journal");
+  return state.JournalStatus();
+}
+
 }  // namespace
 
 absl::Status Ledger::AddOwn(LedgerCommit commit, const Snapshot& snapshot) {
@@ -130,6 +140,7 @@ absl::Status Ledger::AddOwn(LedgerCommit commit, const Snapshot& snapshot) {
 absl::Status Ledger::BeginAfter(const Snapshot& snapshot) {
   const State& state = frame::HandleAccess::StateOf(snapshot);
   commits.clear();
+  gone.clear();
   commit_bytes = 0;
   indexed_commits = 0;
   indexed_bytes = 0;
@@ -179,20 +190,27 @@ std::vector<FilePatch> Ledger::PatchesOf(std::string_view member, uint64_t after
   return patches;
 }
 
+absl::Status Ledger::Follow(const Snapshot& snapshot) {
+  const State& state = frame::HandleAccess::StateOf(snapshot);
+  CAIRN_RETURN_IF_ERROR(CheckIsLedger(state));
+  const bool follows = checkpoint_id == state.checkpoint->id && end <= state.journal->end;
+  if (!follows) {
+    *this = {};
+    CAIRN_RETURN_IF_ERROR(ReadCheckpoint(snapshot, state, *this));
+  }
+  // In an object store, the newest table may be in a record, after the commits that it has.
+  const bool in_objects = state.header().layout == Layout::kSparse;
+  return ReadJournal(state, in_objects && !follows ? table.number : 0, *this);
+}
+
 absl::StatusOr<std::shared_ptr<const Ledger>> ReadLedger(
     const Snapshot& snapshot, const std::shared_ptr<const Ledger>& before) {
   const State& state = frame::HandleAccess::StateOf(snapshot);
-  if (!state.journal.has_value()) return FailedPrecondition("ledger: the frame has no journal");
-  CAIRN_RETURN_IF_ERROR(state.JournalStatus());
-  const bool follows = before != nullptr && before->checkpoint_id == state.checkpoint->id &&
-                       before->end <= state.journal->end;
+  CAIRN_RETURN_IF_ERROR(CheckIsLedger(state));
+  const bool follows = before != nullptr && before->checkpoint_id == state.checkpoint->id;
   if (follows && before->end == state.journal->end) return before;
   auto ledger = follows ? std::make_shared<Ledger>(*before) : std::make_shared<Ledger>();
-  if (!follows) CAIRN_RETURN_IF_ERROR(ReadCheckpoint(snapshot, state, *ledger));
-  // In an object store, the newest table may be in a record, after the commits that it has.
-  const bool in_objects = state.header().layout == Layout::kSparse;
-  CAIRN_RETURN_IF_ERROR(
-      ReadJournal(state, in_objects && !follows ? ledger->table.number : 0, *ledger));
+  CAIRN_RETURN_IF_ERROR(ledger->Follow(snapshot));
   return ledger;
 }
 

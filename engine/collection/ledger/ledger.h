@@ -17,12 +17,20 @@
 
 namespace cairn::collection {
 
+// A member that a commit has removed.
+struct GoneMember {
+  uint64_t number = 0;  // of the commit
+  std::string name;
+  MemberEntry entry;
+};
+
 // Readers share it, and then it is immutable.
 struct Ledger {
   LedgerTable table;
   // The commits since the ledger's checkpoint, whose patches members may lack.
   std::vector<std::shared_ptr<const LedgerCommit>> commits = {};
-  int64_t commit_bytes = 0;  // of all of them
+  std::vector<GoneMember> gone = {};  // what they have removed, in order
+  int64_t commit_bytes = 0;           // of all of them
   // The first of these commits that members' indexes in an object store have, and their bytes.
   size_t indexed_commits = 0;
   int64_t indexed_bytes = 0;
@@ -33,6 +41,8 @@ struct Ledger {
   int64_t end = 0;
   uint64_t generation = 0;
 
+  // Goes on to what the snapshot of the ledger holds; see ReadLedger.
+  absl::Status Follow(const Snapshot& snapshot);
   // Takes over a commit that was made here. `snapshot` is the ledger after it.
   absl::Status AddOwn(LedgerCommit commit, const Snapshot& snapshot);
   // Takes over a checkpoint that was made here.

@@ -15,6 +15,7 @@
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/write/gate.h"
 #include "engine/collection/write/writer_core.h"
 #include "engine/frame/files/copy_files.h"
 #include "engine/frame/files/frame_locks.h"
@@ -110,8 +111,10 @@ absl::StatusOr<bool> HasLedger(const Site& site) {
 absl::StatusOr<CollectionRecovery> AdoptInLedger(const std::shared_ptr<const Site>& site) {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> ledger,
                          site->files->Open(site->LedgerPath(), FileMode::kRead));
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<WriterCore> writer,
-                         WriterCore::Open(site, *ledger, {}, /*takes_damage=*/true));
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Gate> gate, Gate::TakeAlone(*site, {}));
+  CAIRN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<WriterCore> writer,
+      WriterCore::Open(site, *ledger, std::move(gate), {}, /*takes_damage=*/true));
   CAIRN_ASSIGN_OR_RETURN(CollectionRecovery report, writer->AdoptMembers());
   const absl::Status closed = writer->Close();
   if (!closed.ok() && report.unreadable.empty()) return closed;

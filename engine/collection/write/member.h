@@ -33,6 +33,7 @@ class Member {
   ~Member();
 
   const std::string& name() const { return name_; }
+  const MemberEntry& entry() const { return entry_; }
   MemberKind kind() const { return entry_.kind; }
   Writer& writer() { return writer_; }
   // Returns what is committed.

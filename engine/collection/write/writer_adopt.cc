@@ -24,16 +24,16 @@ bool IsAsListed(const std::string& path, const Site& site, const Position& posit
 
 // Opening has given every member what the ledger has of it, so what differs now is from outside.
 absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
-  CAIRN_RETURN_IF_ERROR(unusable_);
+  CAIRN_RETURN_IF_ERROR(failure_.status());
   CollectionRecovery report;
-  const uint64_t keep = ledger_.table.keep;
-  LedgerCommit commit{.number = ledger_.table.number + 1};
-  for (const auto& [name, entry] : ledger_.table.members) {
+  const uint64_t keep = table().keep;
+  LedgerCommit commit{.number = table().number + 1};
+  for (const auto& [name, entry] : table().members) {
     const std::string path = site_->PathOf(name, entry.kind);
     if (IsAsListed(path, *site_, entry.position)) continue;
-    CAIRN_RETURN_IF_ERROR(Need(Keep(0)));
+    CAIRN_RETURN_IF_ERROR(failure_.Need(Keep(0)));
     // A new checkpoint of the member may overwrite what readers of older states need.
-    if (IsReadBefore(*ledger_file_, commit.number)) {
+    if (IsReadBefore(*ledger_->file(), commit.number)) {
       return absl::UnavailableError(
           absl::StrFormat("%s: is being read; close it everywhere to recover it", site_->root));
     }
@@ -50,16 +50,16 @@ absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
       return position.status();
     }
   }
-  LedgerTable all = ledger_.table;
+  LedgerTable all = table();
   CAIRN_RETURN_IF_ERROR(AdoptUnlisted(*site_, all, report));
   for (const auto& [name, entry] : all.members) {
-    if (ledger_.table.members.contains(name)) continue;
+    if (table().members.contains(name)) continue;
     commit.added.push_back({.name = name, .entry = entry});
   }
   if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) return report;
   CAIRN_RETURN_IF_ERROR(Decide(commit));
-  CAIRN_RETURN_IF_ERROR(Need(CheckpointLedger()));
-  CAIRN_RETURN_IF_ERROR(Need(Keep(keep)));
+  CAIRN_RETURN_IF_ERROR(failure_.Need(CheckpointLedger()));
+  CAIRN_RETURN_IF_ERROR(failure_.Need(Keep(keep)));
   return report;
 }
 

@@ -2,46 +2,41 @@
 #ifndef CAIRN_ENGINE_COLLECTION_WRITE_WRITER_CORE_H_
 #define CAIRN_ENGINE_COLLECTION_WRITE_WRITER_CORE_H_
 
+#include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "cairn/collection.h"
-#include "cairn/frame.h"
 #include "cairn/writer.h"
-#include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/members_writer.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/write/aside_files.h"
-#include "engine/collection/write/held_file.h"
+#include "engine/collection/write/changed_names.h"
+#include "engine/collection/write/first_failure.h"
+#include "engine/collection/write/gate.h"
 #include "engine/collection/write/kept_commit.h"
-#include "engine/collection/write/member.h"
-#include "engine/frame/api/handle_access.h"
-#include "engine/frame/open/frame_core.h"
+#include "engine/collection/write/ledger_writer.h"
+#include "engine/collection/write/staging.h"
 
 namespace cairn::collection {
 
-// A member is opened only if this many files may be opened before. The member takes up to eight
-// while it is opened. The rest is for the commit, which opens files and directories one by one.
-inline constexpr int64_t kLeastRoom = 32;
-
-// Not thread-safe.
+// Not thread-safe. A writer that shares the collection has the ledger only in its turns, and each
+// call must lie in one. Between them it holds the members that it has edited, and they get chunks
+// to which nothing leads. See SharedWriter.
 class WriterCore final : public MembersWriter {
  public:
-  // `opened` is the ledger of the collection that was opened. A member that must be completed and
-  // is damaged gives an error, or is left as it is if `takes_damage` is set.
+  // `opened` is the ledger of the collection that was opened. If the writer is alone behind the
+  // gate, it completes what dead writers have left. A member that must be completed and is damaged
+  // gives an error, or is left as it is if `takes_damage` is set.
   static absl::StatusOr<std::unique_ptr<WriterCore>> Open(std::shared_ptr<const Site> site,
                                                           const File& opened,
+                                                          std::unique_ptr<Gate> gate,
                                                           const CollectionWriterOptions& options,
                                                           bool takes_damage = false);
 
@@ -60,68 +55,54 @@ class WriterCore final : public MembersWriter {
   // Completes all members, also if one is damaged, whose error it returns then.
   absl::Status Close() override;
 
+  // Begins a turn, which sees what others have committed. Errors: kUnavailable if another writer
+  // has its turn for all of `wait`.
+  absl::Status TakeTurn(std::chrono::milliseconds wait);
+  // Lets other writers have their turns.
+  void EndTurn();
+  // Ends the turn, and leaves the collection to the other writers. Every later call fails.
+  void Leave();
+  uint64_t number() const { return table().number; }
+  Gate& gate() { return *gate_; }
+  // These may also be asked between turns.
+  Staging& staging() { return staging_; }
+  FirstFailure& failure() { return failure_; }
+
  private:
-  struct NewMember {
-    MemberEntry entry;
-    std::string path;  // of the file, which lies aside
-    Writer writer;
-  };
-
-  WriterCore(std::shared_ptr<const Site> site, WriterOptions options,
-             std::shared_ptr<HeldFile> held, std::shared_ptr<frame::FrameCore> ledger,
-             Writer writer, std::shared_ptr<const File> file)
+  WriterCore(std::shared_ptr<const Site> site, std::unique_ptr<Gate> gate,
+             std::unique_ptr<LedgerWriter> ledger, const CollectionWriterOptions& options)
       : site_(std::move(site)),
-        options_(std::move(options)),
-        ledger_held_(std::move(held)),
-        ledger_core_(std::move(ledger)),
-        ledger_writer_(std::move(writer)),
-        ledger_file_(std::move(file)) {}
+        gate_(std::move(gate)),
+        ledger_(std::move(ledger)),
+        is_shared_(options.shared),
+        staging_(*site_, *ledger_, failure_, options) {}
 
-  // Passes a status on. If it is a failure, it is not known what is on the disk, and the writer
-  // stops.
-  absl::Status Need(absl::Status status);
   absl::Status Recover(std::optional<uint64_t> keep, bool takes_damage);
+  absl::Status FollowOthers(uint64_t since);
   // Keeps this many commits before the newest from now on, durably.
   absl::Status Keep(uint64_t commits);
 
-  absl::Status CheckIsThere(std::string_view name) const;
-  // Closes idle members if the process may not open the files of one more. Errors:
-  // kResourceExhausted if that is not enough.
-  absl::Status MakeRoom(std::string_view name);
-  absl::StatusOr<Member*> OpenMember(std::string_view name);
-  // Stages a new member of that name, without looking whether there is one, or room for its files.
-  absl::Status StageContent(const Snapshot& content, MemberKind kind, std::string_view name);
-
   // Steps of a commit.
-  absl::Status WriteNewMembers(LedgerCommit& commit);
-  absl::Status PrepareMembers(LedgerCommit& commit);
   absl::Status Decide(LedgerCommit& commit);
-  absl::StatusOr<bool> PrepareLedger(Bytes layer);
   absl::Status AfterLedger(const LedgerCommit& commit);
-  void DropStaged();
+  absl::Status Maintain();
 
-  absl::Status SyncMembers(absl::FunctionRef<bool(const Member&)> which) const;
-  absl::Status CloseSome(size_t most);
+  // Makes what the ledger has copies of durable in the members.
+  absl::Status Settle();
+  absl::Status WriteLedger();
   absl::Status CheckpointLedger();
-  void NoteNames(std::string_view member);
+
+  const LedgerTable& table() const { return ledger_->ledger().table; }
 
   const std::shared_ptr<const Site> site_;
-  const WriterOptions options_;                  // of members
-  const std::shared_ptr<HeldFile> ledger_held_;  // tells what is written
-  const std::shared_ptr<frame::FrameCore> ledger_core_;
-  Writer ledger_writer_;
-  const std::shared_ptr<const File> ledger_file_;
-  Ledger ledger_;
-  std::map<std::string, std::unique_ptr<Member>, std::less<>> members_;  // with a writer
-  // Directories in which names have changed since the ledger's checkpoint.
-  std::set<std::string> changed_directories_;
+  const std::unique_ptr<Gate> gate_;
+  const std::unique_ptr<LedgerWriter> ledger_;
+  const bool is_shared_;
+  FirstFailure failure_;
+  Staging staging_;
+  ChangedNames changed_names_;
   AsideFiles aside_;
   KeptCommit kept_;
-  // Edits that are staged.
-  std::set<std::string, std::less<>> edited_;
-  std::map<std::string, NewMember, std::less<>> added_;
-  MemberTable removed_;
-  absl::Status unusable_;  // the first failure, or that the writer is closed
 };
 
 }  // namespace cairn::collection

@@ -153,7 +153,8 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> CreateWriter(FrameLocation location
   return std::make_unique<FrameWriter>(
       std::move(backend), std::move(stager),
       WriterOptions{.compression = options.compression,
-                    .chunksize = options.chunksize.nbytes().value_or(WriterOptions().chunksize)});
+                    .chunksize = options.chunksize.nbytes().value_or(WriterOptions().chunksize)},
+      Repair::kNone);
 }
 
 }  // namespace cairn::frame

@@ -51,13 +51,13 @@ absl::Status FrameWriter::CheckSyncs() const {
 }
 
 absl::Status FrameWriter::CheckUnedited() const {
-  if (!edited()) return absl::OkStatus();
+  if (!stager_->staged().edited) return absl::OkStatus();
   return FailedPrecondition("there are staged edits: commit them or roll them back first");
 }
 
 absl::StatusOr<Stager*> FrameWriter::GetStager() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (!edited()) CAIRN_RETURN_IF_ERROR(backend_->DropUnpinned());
+  if (!stager_->staged().edited) CAIRN_RETURN_IF_ERROR(backend_->DropUnpinned());
   return stager_.get();
 }
 
@@ -68,7 +68,7 @@ absl::StatusOr<Stager*> FrameWriter::GetStagerToEdit() {
 
 absl::StatusOr<StatePtr> FrameWriter::Staged() {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (!edited()) return backend_->frame().state;
+  if (!stager_->staged().edited) return backend_->frame().state;
   CAIRN_ASSIGN_OR_RETURN(const StatePtr view, stager_->View());
   auto state = std::make_shared<State>(*view);
   state->writers_file = backend_->frame().file;
@@ -96,7 +96,7 @@ void FrameWriter::Rollback() {
 
 absl::Status FrameWriter::Restage() {
   const bool goes_on = stager_ != nullptr && stager_->base() == backend_->frame().state &&
-                       stager_->failure().ok() && !edited();
+                       stager_->failure().ok() && !stager_->staged().edited;
   if (goes_on) return absl::OkStatus();
   stager_.reset();  // it reads the state before
   if (auto successor = backend_->Successor()) backend_ = std::move(successor);
@@ -108,7 +108,7 @@ absl::Status FrameWriter::Restage() {
 // unusable, unless the step was refused. A failure after the commit stops the writer, but is not
 // returned, because the commit stands: a caller who gets a failure takes the commit for undone.
 absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
-  const bool was_edited = edited();
+  const bool was_edited = stager_->staged().edited;
   absl::Status status = step();
   const bool is_committed = status.ok() || status.ErasePayload(kCommitted);
   if (status.ok()) status = Restage();
@@ -127,7 +127,7 @@ absl::Status FrameWriter::Run(absl::FunctionRef<absl::Status()> step) {
 
 absl::Status FrameWriter::Prepare(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (!edited()) return absl::OkStatus();
+  if (!stager_->staged().edited) return absl::OkStatus();
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
   backend_->Expect(durability);
   absl::Status status = RefuseIfFull(stager_->EncodeDirty());
@@ -141,7 +141,7 @@ absl::Status FrameWriter::Prepare(Durability durability) {
 
 absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
-  if (edited()) {
+  if (stager_->staged().edited) {
     const uint64_t before = committed().generation();
     CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
     backend_->Expect(durability);
@@ -161,7 +161,7 @@ absl::StatusOr<StatePtr> FrameWriter::Commit(Durability durability) {
 absl::Status FrameWriter::Checkpoint(Follows follows) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   const bool journaled = committed().journal.has_value() && !committed().journal->empty();
-  if (!edited() && !journaled) {
+  if (!stager_->staged().edited && !journaled) {
     return sync_->owes() ? Run([&] { return backend_->SyncCommitted(); }) : absl::OkStatus();
   }
   CAIRN_RETURN_IF_ERROR(CheckNotLast(committed()));
@@ -194,7 +194,7 @@ absl::Status FrameWriter::ApplyIncrement(const State& increment) {
   CAIRN_RETURN_IF_ERROR(CheckUsable());
   CAIRN_RETURN_IF_ERROR(CheckUnedited());
   const absl::Status status = IncrementApplier(*stager_).Apply(increment);
-  if (!status.ok() && edited()) Rollback();
+  if (!status.ok() && stager_->staged().edited) Rollback();
   return status;
 }
 

@@ -23,6 +23,14 @@
 
 namespace cairn::frame {
 
+// How a writer that opens a frame treats damage.
+enum class Repair {
+  kNone,          // refuses a damaged frame
+  kNoneYet,       // likewise, and leaves a checkpoint that is needed to the caller
+  kHeader,        // replaces an older header by the newest one, which loses nothing
+  kDropStranded,  // also cuts off commits that cannot be read
+};
+
 // Writes a frame. Not thread-safe, except Sync. After a failed write every call gives
 // kFailedPrecondition. If the failed write was one of staged bytes, and found the disk full or went
 // to an object store, this ends with Rollback.
@@ -30,10 +38,11 @@ class FrameWriter {
  public:
   // `stager` must be one of `backend`.
   FrameWriter(std::unique_ptr<CommitBackend> backend, std::unique_ptr<Stager> stager,
-              WriterOptions options)
+              WriterOptions options, Repair repair)
       : core_(backend->frame().core),
         sync_(backend->frame().sync),
         options_(std::move(options)),
+        repair_(repair),
         backend_(std::move(backend)),
         stager_(std::move(stager)) {}
   ~FrameWriter();
@@ -65,6 +74,12 @@ class FrameWriter {
   absl::Status Resume(std::chrono::milliseconds wait);
   absl::StatusOr<bool> HasWaiters() const;
 
+  // Returns true if the frame needs a checkpoint: if there was no room for a receipt, or if bytes
+  // cannot be read, because readers do not search far after those while there is a writer.
+  bool needs_checkpoint() const {
+    return backend_->needs_checkpoint() || committed().journal_skipped.size() > 0;
+  }
+
   // Waits until a state that Commit returned is durable. Thread-safe, also during other calls.
   absl::Status Sync(const State& committed) const;
 
@@ -72,7 +87,6 @@ class FrameWriter {
 
  private:
   const State& committed() const { return *backend_->frame().state; }
-  bool edited() const { return stager_->staged().edited; }
   // Returns true if this process owns the writer, holds the frame and knows what is committed.
   bool usable() const {
     return owner_.is_here() && unusable_.ok() && !sync_->has_failed() && !suspended_;
@@ -90,20 +104,13 @@ class FrameWriter {
   const std::shared_ptr<FrameCore> core_;
   const std::shared_ptr<GroupSync> sync_;
   const WriterOptions options_;
+  const Repair repair_;
   std::unique_ptr<CommitBackend> backend_;
   std::unique_ptr<Stager> stager_;  // stages into the backend
   absl::Status unusable_;           // the first failure, or that the writer is closed
   bool suspended_ = false;
   bool prepared_ = false;
   OwnerProcess owner_;
-};
-
-// How a writer that opens a frame treats damage.
-enum class Repair {
-  kNone,          // refuses a damaged frame
-  kNoneYet,       // likewise, and leaves a checkpoint that is needed to the caller
-  kHeader,        // replaces an older header by the newest one, which loses nothing
-  kDropStranded,  // also cuts off commits that cannot be read
 };
 
 // Checks that commits can follow this state. Errors: that of the damage, if commits would bury any;

@@ -62,7 +62,6 @@ absl::StatusOr<StatePtr> LoadNewest(const FrameFile& source, const FrameCore& co
 struct OpenedFrame {
   std::unique_ptr<CommitBackend> backend;
   std::unique_ptr<Stager> stager;
-  bool needs_checkpoint = false;  // true if CheckpointAfterOpening must follow
 };
 
 // Opens a frame in files. `frame` has its core, and its file, which holds the writer's lock.
@@ -89,7 +88,6 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
                          StagingOf(options, *frame.state, frame.core->env()->registry));
   const FrameLocation& location = frame.location();  // of the core, which the backend keeps
   OpenedFrame opened;
-  opened.needs_checkpoint = frame.state->journal_skipped.size() > 0;
   if (frame.state->header().layout == Layout::kSparse) {
     opened.backend =
         std::make_unique<SparseBackend>(std::move(frame), std::move(staging), footprint);
@@ -98,7 +96,6 @@ absl::StatusOr<OpenedFrame> OpenLocked(CommittedFrame frame, const WriterOptions
         std::make_unique<ContiguousBackend>(std::move(frame), std::move(staging), footprint);
   }
   CAIRN_RETURN_IF_ERROR(opened.backend->PersistBase());
-  opened.needs_checkpoint |= opened.backend->needs_checkpoint();
   RemoveAbandoned(location);
   CAIRN_RETURN_IF_ERROR(opened.backend->Restart(false));
   CAIRN_ASSIGN_OR_RETURN(opened.stager, opened.backend->Stage());
@@ -123,10 +120,10 @@ absl::StatusOr<OpenedFrame> OpenShared(std::shared_ptr<FrameCore> core,
   return opened;
 }
 
-// Writes the checkpoint that an opened frame needs: if there was no room for a receipt, or if bytes
-// cannot be read, because readers do not search far after those while there is a writer. A full
-// disk may prevent it.
-absl::Status CheckpointAfterOpening(FrameWriter& writer) {
+// Writes the checkpoint that an opened frame needs, unless that is left to the caller. A full disk
+// may prevent it.
+absl::Status CheckpointAfterOpening(FrameWriter& writer, Repair repair) {
+  if (repair == Repair::kNoneYet || !writer.needs_checkpoint()) return absl::OkStatus();
   const absl::Status status = writer.Checkpoint();
   const bool refused = absl::IsResourceExhausted(status) && writer.GetStager().ok();
   return refused ? absl::OkStatus() : status;
@@ -173,11 +170,9 @@ absl::StatusOr<std::unique_ptr<FrameWriter>> OpenWriter(std::shared_ptr<FrameCor
     CAIRN_ASSIGN_OR_RETURN(frame.file, frame.core->OpenForWriting(options.wait));
     CAIRN_ASSIGN_OR_RETURN(opened, OpenLocked(std::move(frame), options, repair));
   }
-  auto writer =
-      std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager), options);
-  if (opened.needs_checkpoint && repair != Repair::kNoneYet) {
-    CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer));
-  }
+  auto writer = std::make_unique<FrameWriter>(std::move(opened.backend), std::move(opened.stager),
+                                              options, repair);
+  CAIRN_RETURN_IF_ERROR(CheckpointAfterOpening(*writer, repair));
   return writer;
 }
 
@@ -212,11 +207,12 @@ absl::Status FrameWriter::GoOn(std::shared_ptr<File> file, bool may_reopen) {
   frame.core = core_;
   frame.file = std::move(file);
   frame.sync = sync_;
-  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, Repair::kNone));
+  const Repair repair = repair_ == Repair::kNoneYet ? repair_ : Repair::kNone;
+  CAIRN_ASSIGN_OR_RETURN(OpenedFrame opened, OpenLocked(std::move(frame), options_, repair));
   stager_ = std::move(opened.stager);  // the old one must be destroyed before its backend
   backend_ = std::move(opened.backend);
   suspended_ = false;
-  return opened.needs_checkpoint ? CheckpointAfterOpening(*this) : absl::OkStatus();
+  return CheckpointAfterOpening(*this, repair_);
 }
 
 }  // namespace cairn::frame

@@ -113,9 +113,15 @@ CollectionHandle OpenCollection(const std::string& path, bool create, bool mmap,
 }
 
 CollectionWriterHandle* OpenCollectionWriter(CollectionHandle& self, int64_t wait,
-                                             std::optional<uint64_t> keep_commits) {
-  CollectionWriterOptions options{.keep_commits = keep_commits};
+                                             std::optional<uint64_t> keep_commits, bool shared) {
+  CollectionWriterOptions options{
+      .wait = std::chrono::milliseconds(wait), .shared = shared, .keep_commits = keep_commits};
   options.members.executor = self.context.executor;
+  if (shared) {  // its calls wait as well
+    CollectionWriter writer =
+        Check(WithoutGil([&] { return self.collection.OpenWriter(options); }));
+    return new CollectionWriterHandle(self.context, std::move(writer));
+  }
   CollectionWriter writer = Check(WaitWithoutGil(
       nullptr, wait,
       [&](std::chrono::milliseconds part) {
@@ -291,7 +297,7 @@ void BindCollection(nb::module_& module) {
           },
           "number"_a)
       .def("apply_increment", &ApplyIncrement, "increment"_a, "wait"_a)
-      .def("open_writer", &OpenCollectionWriter, "wait"_a, "keep_commits"_a.none());
+      .def("open_writer", &OpenCollectionWriter, "wait"_a, "keep_commits"_a.none(), "shared"_a);
 
   module.def(
       "recover_collection",

@@ -247,7 +247,9 @@ class Collection(Opened[State], Members):
         self._committed(None)
         return applied
 
-    def writer(self, *, wait: Optional[float] = None, keep_commits: Optional[int] = None) -> CollectionWriter:
+    def writer(
+        self, *, wait: Optional[float] = None, keep_commits: Optional[int] = None, shared: bool = False
+    ) -> CollectionWriter:
         """Opens the writer of the collection. A collection has one writer at a time, over all processes.
 
         Use it as a context manager, so that many edits become one commit.
@@ -259,12 +261,17 @@ class Collection(Opened[State], Members):
         keep_commits
             The number of commits before the newest that stay readable; see `history`. The
             collection remembers it. The end of a writer may be a commit of its own.
+        shared
+            Lets other writers that share the collection write it at the same time. Each holds the
+            members that it edits, removes or copies until its commit or rollback: what needs a
+            member of another one waits, too. A commit raises `Aborted` if another writer has added
+            a member of the same name.
         """
         self._view()
         if self._mode == "r":
             raise ReadOnly(f"{self._where}: opened for reading; open it with mode 'r+'")
         kept = None if keep_commits is None else options.integer(keep_commits, "keep_commits")
-        engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait), kept)
+        engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait), kept, shared)
         return CollectionWriter(engine, self._committed, self._where)
 
     def _committed(self, number: Optional[int]) -> CollectionSnapshot:
