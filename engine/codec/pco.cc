@@ -8,6 +8,7 @@
 
 #include "engine/base/byte_reader.h"
 #include "engine/base/byte_writer.h"
+#include "engine/base/bytes.h"
 #include "engine/base/prefetch.h"
 #include "engine/base/status.h"
 #include "engine/codec/column_coder.h"
@@ -94,7 +95,7 @@ class PcoCoder final : public ColumnCoder {
                                                Bytes description, Bytes src) {
     const auto is_of_column = [&](const Tables& kept) {
       return kept.decoder != nullptr && kept.type == column.type && kept.minor == head.minor &&
-             std::ranges::equal(kept.description, description);
+             AreEqual(kept.description, description);
     };
     if (const auto kept = std::ranges::find_if(tables_, is_of_column); kept != tables_.end()) {
       return kept->decoder.get();

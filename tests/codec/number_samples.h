@@ -52,6 +52,9 @@ Buffer Numbers(NumberType type, size_t count, const ValueOf& value_of) {
 inline std::vector<Buffer> Mixture(NumberType type) {
   std::mt19937_64 dice(9);
   const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };
+  const auto few_bits_or = [&](int bits) {
+    return static_cast<double>(dice() % 4 == 0 ? dice() % 100 : dice() >> (64 - bits));
+  };
   double walk = 0;
   double speed = 0;
   std::vector<Buffer> mixture = {
@@ -60,7 +63,9 @@ inline std::vector<Buffer> Mixture(NumberType type) {
       Numbers(type, 3000, [&](size_t) { return walk += (speed += noise()); }),
       Numbers(type, 3000, [&](size_t) { return 37.0 * static_cast<double>(dice() % 900); }),
       Numbers(type, 3000, [&](size_t) { return static_cast<float>(noise() / 7); }),
-      Numbers(type, 3000, [&](size_t i) { return static_cast<double>(dice() % (1 + i % 700)); })};
+      Numbers(type, 3000, [&](size_t i) { return static_cast<double>(dice() % (1 + i % 700)); }),
+      Numbers(type, 3000, [&](size_t) { return few_bits_or(31); }),
+      Numbers(type, 3000, [&](size_t) { return few_bits_or(34); })};
   Buffer& random = mixture.emplace_back(3000 * static_cast<size_t>(type.size));
   for (std::byte& byte : random) byte = static_cast<std::byte>(dice());
   // Multiples among NaNs, infinities and others.

@@ -164,6 +164,61 @@ TEST(PcoRoundTripTest, AnyPartOfAPageIsDecodedAlone) {
   }
 }
 
+// Makes a variable of a few bins, whose offsets have up to `most` bits.
+LatentVar AnyVariable(std::mt19937_64& dice, int bits, int most) {
+  LatentVar var = {.bits = bits, .table_log = static_cast<int>(dice() % 7)};
+  for (uint32_t left = uint32_t{1} << var.table_log; left > 0; left -= var.bins.back().weight) {
+    var.bins.push_back({.weight = 1 + static_cast<uint32_t>(dice() % left),
+                        .lower = dice() >> (64 - bits),
+                        .offset_bits = static_cast<int>(dice() % static_cast<uint64_t>(most + 1))});
+  }
+  return var;
+}
+
+TEST(PcoPagesTest, PartsOfAnyPageAreThoseOfTheWhole) {
+  constexpr size_t kCount = 700;
+  constexpr size_t kEnd = kCount - 1;  // any bits may be set after the last number
+  std::mt19937_64 dice(6);
+  int pages = 0;
+  for (int i = 0; i < 400; ++i) {
+    const NumberType type = kNumberTypes[dice() % std::size(kNumberTypes)];
+    const auto size = static_cast<size_t>(type.size);
+    const int bits = 8 * type.size;
+    const int most = static_cast<int>(dice() % 2 * (dice() % static_cast<uint64_t>(bits + 1)));
+    ChunkMeta meta = {.order = static_cast<int>(dice() % 3)};
+    if (meta.order > 0) meta.delta = Delta::kConsecutive;
+    meta.primary = AnyVariable(dice, bits, most);
+    meta.primary.has_deltas = meta.order > 0;
+    if (dice() % 2 == 0) {
+      meta.mode = Mode::kIntMult;
+      meta.mult = dice() % 100;
+      meta.secondary = AnyVariable(dice, bits, dice() % 2 == 0 ? 0 : bits);
+    }
+    Buffer page(kCount * 2 * (size + 1) + 100 + kPadding);
+    for (std::byte& byte : page) byte = static_cast<std::byte>(dice());
+    const auto decoder = ChunkDecoder::Make(type.size);
+    decoder->BeginChunk(type.kind, meta);
+    // Returns nothing if bits are set between the states and the first batch.
+    const auto part = [&](size_t begin, size_t end) {
+      Buffer got((end - begin) * size);
+      BitReader in(page);
+      if (!decoder->DecodePage(in, kCount, begin, got).ok()) got.clear();
+      return got;
+    };
+    const Buffer whole = part(0, kEnd);
+    if (whole.empty()) continue;
+    ++pages;
+    for (const size_t begin : {0, 1, 100, 254, 255, 256, 511, 512, 600, 697}) {
+      for (const size_t end : {begin + 1, begin + 2, std::min<size_t>(begin + 300, kEnd)}) {
+        EXPECT_TRUE(std::ranges::equal(part(begin, end),
+                                       Bytes(whole).subspan(begin * size, (end - begin) * size)))
+            << begin << " to " << end << " of " << size << " bytes";
+      }
+    }
+  }
+  EXPECT_GT(pages, 100);
+}
+
 TEST(PcoRoundTripTest, NumbersOfEveryTypeComeBackAsTheyWere) {
   std::mt19937_64 dice(1);
   const auto noise = [&] { return static_cast<double>(dice() % 2001) / 100 - 10; };

@@ -9,9 +9,9 @@ namespace cairn::pco {
 namespace {
 
 // A gather makes the tables of a block for a few pages, and small tables stay in the cache. That is
-// worth this many bits a latent. From 0.001 to 0.008 the sizes are about the same, because pages
-// also store states, and the least of all.
-constexpr double kWorthOfSmallTable = 0.004;
+// worth this many bits a latent. From 0.001 to 0.008 streams have about the same size, because
+// pages also store states.
+constexpr double kWorthOfSmallTable = 0.008;
 
 int BitsOf(uint64_t value) { return static_cast<int>(std::bit_width(value)); }
 

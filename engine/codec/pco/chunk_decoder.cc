@@ -21,21 +21,21 @@ class ChunkDecoderOf final : public ChunkDecoder {
   void BeginChunk(NumberKind kind, ChunkMeta meta) override {
     kind_ = kind;
     meta_ = std::move(meta);
-    if (meta_.lookbacks) lookbacks_.BeginChunk(meta_, *meta_.lookbacks);
+    if (meta_.lookbacks) lookbacks_.BeginChunk(meta_, *meta_.lookbacks, false);
+    const bool is_last = !meta_.secondary.has_value();
     if (meta_.mode == Mode::kDict) {
-      indices_.BeginChunk(meta_, meta_.primary);
+      indices_.BeginChunk(meta_, meta_.primary, is_last);
     } else {
-      primary_.BeginChunk(meta_, meta_.primary);
+      primary_.BeginChunk(meta_, meta_.primary, is_last);
     }
-    if (meta_.secondary) secondary_.BeginChunk(meta_, *meta_.secondary);
+    if (meta_.secondary) secondary_.BeginChunk(meta_, *meta_.secondary, true);
   }
 
   absl::Status DecodePage(BitReader& in, size_t count, size_t first, MutableBytes out) override {
     CAIRN_DCHECK(out.size() % sizeof(L) == 0 && first + out.size() / sizeof(L) <= count);
     const size_t end = first + out.size() / sizeof(L);
     CAIRN_RETURN_IF_ERROR(BeginPage(static_cast<int64_t>(count), in));
-    size_t begin = 0;
-    for (; begin < end; begin += kBatch) {
+    for (size_t begin = 0; begin < end; begin += kBatch) {
       const auto left = static_cast<int64_t>(count - begin);
       if (begin + kBatch <= first) {
         CAIRN_RETURN_IF_ERROR(SkipBatch(left, in));
@@ -48,7 +48,7 @@ class ChunkDecoderOf final : public ChunkDecoder {
       }
       if (!in.in_bounds()) return DataLoss("pco: the stream ends %d numbers before its page", left);
     }
-    if (begin >= count && !in.Align()) return DataLoss("pco: bits are set after a page");
+    if (end == count && !in.Align()) return DataLoss("pco: bits are set after a page");
     return absl::OkStatus();
   }
 
@@ -71,21 +71,21 @@ class ChunkDecoderOf final : public ChunkDecoder {
   // follows.
   absl::Status DecodeBatch(int64_t left, size_t first, BitReader& in, MutableBytes out) {
     const size_t count = out.size() / sizeof(L);
-    const size_t wanted = first + count;
+    const size_t end = first + count;
     Batch<uint32_t> lookback_batch;
     CAIRN_ASSIGN_OR_RETURN(const auto lookbacks, ReadLookbacks(left, in, lookback_batch));
     Batch<L> batch;
     const auto primary = std::span(batch).subspan(first, count);
     if (meta_.mode == Mode::kDict) {
       Batch<uint32_t> indices;
-      CAIRN_RETURN_IF_ERROR(indices_.NextBatch(lookbacks, in, wanted, indices));
+      CAIRN_RETURN_IF_ERROR(indices_.NextBatch(lookbacks, in, first, end, indices));
       CAIRN_RETURN_IF_ERROR(LookUp(std::span(indices).subspan(first, count), primary));
     } else {
-      CAIRN_RETURN_IF_ERROR(primary_.NextBatch(lookbacks, in, wanted, batch));
+      CAIRN_RETURN_IF_ERROR(primary_.NextBatch(lookbacks, in, first, end, batch));
     }
     if (meta_.secondary) {
       Batch<L> secondary;
-      CAIRN_RETURN_IF_ERROR(secondary_.NextBatch(lookbacks, in, wanted, secondary));
+      CAIRN_RETURN_IF_ERROR(secondary_.NextBatch(lookbacks, in, first, end, secondary));
       kernels_.join(meta_, std::span(secondary).subspan(first, count), primary);
     }
     kernels_.store(kind_, primary, out.data());
@@ -107,7 +107,7 @@ class ChunkDecoderOf final : public ChunkDecoder {
     if (!meta_.lookbacks) return std::span<const uint32_t>();
     const auto stored =
         static_cast<size_t>(std::clamp<int64_t>(left - meta_.StateCount(), 0, kBatch));
-    CAIRN_RETURN_IF_ERROR(lookbacks_.NextBatch({}, in, stored, batch));
+    CAIRN_RETURN_IF_ERROR(lookbacks_.NextBatch({}, in, 0, stored, batch));
     return std::span(batch).first(stored);
   }
 

@@ -23,9 +23,10 @@ void SpreadBins(int table_log, std::span<const Bin> bins, std::vector<uint16_t>&
 }
 
 template <Latent L>
-void LatentDecoder<L>::BeginChunk(const ChunkMeta& meta, const LatentVar& var) {
+void LatentDecoder<L>::BeginChunk(const ChunkMeta& meta, const LatentVar& var, bool is_last) {
   meta_ = &meta;
   var_ = &var;
+  is_last_ = is_last;
   state_count_ = var.has_deltas ? meta.StateCount() : 0;
   most_offset_bits_ = 0;
   for (const Bin& bin : var.bins) most_offset_bits_ = std::max(most_offset_bits_, bin.offset_bits);
@@ -89,6 +90,8 @@ void LatentDecoder<L>::DecodeStored(BitReader& in, size_t wanted, std::span<L> o
     in.MoveTo(in.position() + static_cast<int64_t>(out.size()) * most_offset_bits_);
     return;
   }
+  // Nothing is read of the page after the last codes, if they have no offsets.
+  if (is_last_ && most_offset_bits_ == 0 && wanted > 0) out = out.first(wanted);
   OffsetBits offset_bits;
   kernels_.decode_bins(nodes_.data(), lowers_.data(), states_, place, out, offset_bits);
   in.MoveTo(place.position);
@@ -136,18 +139,21 @@ absl::Status LatentDecoder<L>::SumLookbacks(std::span<const uint32_t> lookbacks,
 
 template <Latent L>
 absl::Status LatentDecoder<L>::NextBatch(std::span<const uint32_t> lookbacks, BitReader& in,
-                                         size_t wanted, Batch<L>& out) {
+                                         size_t begin, size_t end, Batch<L>& out) {
   const size_t size = BatchSize();
   const size_t stored = StoredSize();
-  CAIRN_DCHECK(wanted <= size);
+  CAIRN_DCHECK(begin <= end && end <= size);
   const bool consecutive = meta_->delta == Delta::kConsecutive;
-  if (var_->has_deltas && !consecutive) wanted = size;
-  const auto latents = std::span(out).first(wanted);
-  DecodeStored(in, wanted, std::span(out).first(stored));
+  if (var_->has_deltas && !consecutive) end = size;
+  DecodeStored(in, end, std::span(out).first(stored));
   left_ -= static_cast<int64_t>(size);
   if (!var_->has_deltas) return absl::OkStatus();
+  begin = HasSums() ? std::min(begin, stored) : 0;
+  if (begin > 0) past_[0] = kernels_.total(past_[0], std::span(out).first(begin));
+  const auto latents = std::span(out).first(end).subspan(begin);
   // Without moments, the deltas move from the middle to 0.
-  kernels_.sum(consecutive ? std::span(past_) : std::span<L>(), std::min(stored, wanted), latents);
+  kernels_.sum(consecutive ? std::span(past_) : std::span<L>(), std::min(stored, end) - begin,
+               latents);
   if (meta_->delta == Delta::kConv1) SumPredictions(latents);
   return meta_->delta == Delta::kLookback ? SumLookbacks(lookbacks.first(stored), latents)
                                           : absl::OkStatus();
@@ -156,14 +162,10 @@ absl::Status LatentDecoder<L>::NextBatch(std::span<const uint32_t> lookbacks, Bi
 template <Latent L>
 absl::Status LatentDecoder<L>::SkipBatch(std::span<const uint32_t> lookbacks, BitReader& in) {
   Batch<L> batch;
-  const bool consecutive = meta_->delta == Delta::kConsecutive;
-  if (var_->has_deltas && !(consecutive && past_.size() == 1)) {
-    return NextBatch(lookbacks, in, BatchSize(), batch);
-  }
+  if (var_->has_deltas && !HasSums()) return NextBatch(lookbacks, in, 0, BatchSize(), batch);
   const auto stored = std::span(batch).first(StoredSize());
   DecodeStored(in, var_->has_deltas ? stored.size() : 0, stored);
   left_ -= static_cast<int64_t>(BatchSize());
-  // The moment of the first order is the sum of all deltas, which are stored around the middle.
   if (var_->has_deltas) past_[0] = kernels_.total(past_[0], stored);
   return absl::OkStatus();
 }

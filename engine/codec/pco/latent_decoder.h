@@ -31,32 +31,34 @@ template <Latent L>
 class LatentDecoder {
  public:
   // Makes the tables of a chunk. `meta` must stay as it is until the next chunk; `var` is one of
-  // its variables.
-  void BeginChunk(const ChunkMeta& meta, const LatentVar& var);
+  // its variables. If it is the last one, nothing of a batch follows it.
+  void BeginChunk(const ChunkMeta& meta, const LatentVar& var, bool is_last);
 
   // Reads what a page of `count` numbers begins with. Errors: kDataLoss if the page is too short,
   // or if there are latents but no bins.
   absl::Status BeginPage(int64_t count, BitReader& in);
 
-  // Decodes the next batch of the page: kBatch latents, or those that are left. Only the first
-  // `wanted` of them count, and if these are not all, no other batch may follow. `lookbacks` are
-  // those of the batch, and are empty if the chunk has none. Errors: kDataLoss if one leads out of
-  // the window.
-  absl::Status NextBatch(std::span<const uint32_t> lookbacks, BitReader& in, size_t wanted,
-                         Batch<L>& out);
+  // Decodes latents [begin, end) of the next batch of the page, which has kBatch of them, or those
+  // that are left. They get to their places in `out`. If there are others after them in the batch,
+  // no other batch may follow. `lookbacks` are those of the batch, and are empty if the chunk has
+  // none. Errors: kDataLoss if one leads out of the window.
+  absl::Status NextBatch(std::span<const uint32_t> lookbacks, BitReader& in, size_t begin,
+                         size_t end, Batch<L>& out);
 
   // Passes the next batch over, and decodes only what later ones need of it. Errors are those of
   // NextBatch.
   absl::Status SkipBatch(std::span<const uint32_t> lookbacks, BitReader& in);
 
  private:
+  // Returns true if the sum of all earlier deltas is what a later batch needs of them.
+  bool HasSums() const { return meta_->delta == Delta::kConsecutive && state_count_ == 1; }
   size_t BatchSize() const { return static_cast<size_t>(std::min<int64_t>(left_, kBatch)); }
   // Returns how many of the batch are stored.
   size_t StoredSize() const {
     return static_cast<size_t>(std::clamp<int64_t>(left_ - state_count_, 0, kBatch));
   }
   // Decodes what is stored of a batch, which are deltas if the variable has them. Only the first
-  // `wanted` count.
+  // `wanted` count. If these are some but not all, no other batch follows.
   void DecodeStored(BitReader& in, size_t wanted, std::span<L> out);
   void SumPredictions(std::span<L> deltas);
   absl::Status SumLookbacks(std::span<const uint32_t> lookbacks, std::span<L> deltas);
@@ -64,6 +66,7 @@ class LatentDecoder {
   const LatentKernels<L>& kernels_ = KernelsFor<L>();
   const ChunkMeta* meta_ = nullptr;
   const LatentVar* var_ = nullptr;
+  bool is_last_ = false;
   int64_t state_count_ = 0;  // latents that a page stores as they are
   int most_offset_bits_ = 0;
   std::vector<Node> nodes_;  // by state

@@ -53,7 +53,7 @@ HWY_INLINE uint64_t LowBitsOfByte(uint64_t value, uint32_t nbits) {
 // of the load.
 template <Latent L>
 HWY_INLINE void Step(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers, uint64_t bits,
-                     uint64_t& used, uint64_t& state, L& lower, uint8_t& offset_bits) {
+                     uint32_t& used, uint64_t& state, L& lower, uint8_t& offset_bits) {
   const Node node = nodes[state];
   lower = lowers[state];
   offset_bits = static_cast<uint8_t>(node >> 8);
@@ -79,7 +79,7 @@ void DecodeBins(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers,
   for (size_t i = 0; i < whole; i += 4) {
     // Four states take at most 56 bits, and 7 may come before them.
     const uint64_t bits = LoadLe<uint64_t>(data + position / 8);
-    uint64_t used = position % 8;
+    auto used = static_cast<uint32_t>(position % 8);
     position -= used;
     Step(nodes, lowers, bits, used, s0, to[i], widths[i]);
     Step(nodes, lowers, bits, used, s1, to[i + 1], widths[i + 1]);
@@ -89,7 +89,7 @@ void DecodeBins(const Node* HWY_RESTRICT nodes, const L* HWY_RESTRICT lowers,
   }
   uint64_t last[4] = {s0, s1, s2, s3};
   for (size_t i = whole; i < out.size(); ++i) {
-    uint64_t used = 0;
+    uint32_t used = 0;
     const uint64_t bits = LoadBits(data, position);
     Step(nodes, lowers, bits, used, last[i - whole], to[i], widths[i]);
     position += used % 64;
