@@ -1,5 +1,5 @@
-// The input is a layer of a collection's ledger: after a byte that says which, a table, a commit or
-// the layer of an increment.
+// The input is a layer of a collection's ledger: after a byte that says which, a table, a commit,
+// the layer of an increment, or copies of objects.
 
 #include <utility>
 
@@ -7,6 +7,7 @@
 #include "engine/collection/ledger/ledger_codec.h"
 #include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/ledger/member_name.h"
+#include "engine/collection/ledger/object_copy.h"
 #include "fuzz/check.h"
 #include "fuzz/input.h"
 #include "fuzz/mutator.h"
@@ -50,12 +51,19 @@ void ReadIncrementLayer(Bytes input) {
             "an increment is written as it was read");
 }
 
+void ReadCopiesLayer(Bytes input) {
+  const absl::StatusOr<collection::ObjectCopies> copies = collection::ParseCopies(input);
+  if (!IsAnswer(copies.status())) return;
+  CheckSame(collection::EncodeCopies(*copies), input, "copies are written as they were read");
+}
+
 void Read(Bytes input) {
   Input in(input);
-  const int which = in.Number<uint8_t>() % 3;
+  const int which = in.Number<uint8_t>() % 4;
   if (which == 0) ReadTableLayer(in.rest());
   if (which == 1) ReadCommitLayer(in.rest());
   if (which == 2) ReadIncrementLayer(in.rest());
+  if (which == 3) ReadCopiesLayer(in.rest());
 }
 
 }  // namespace

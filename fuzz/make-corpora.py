@@ -245,7 +245,7 @@ def log_parts():
 
 
 def ledger_layers():
-    """A table of members, a commit and an increment, after the number of their kind."""
+    """A table of members, a commit, an increment and copies of objects, after the number of their kind."""
 
     def layer(payload):
         return binary(struct.pack("<I", 1) + payload)
@@ -265,6 +265,10 @@ def ledger_layers():
     part = name("/g/b") + position + struct.pack("<I", 2) + patch + patch
     removed = struct.pack("<I", 1) + name("/a")
     yield b"\1" + layer(struct.pack("<Q", 6) + removed + struct.pack("<I", 1) + name("/c") + entry + struct.pack("<I", 1) + part)
+    chunk = name("/g/b") + struct.pack("<QBQI", 4, 1, 0x1A, 3) + b"abc"
+    copies = struct.pack("<I", 2) + name("/c") + struct.pack("<QBQI", 4, 0, 1, 0) + chunk
+    yield b"\1" + binary(struct.pack("<IQ3I", 2, 6, 0, 0, 0) + copies)
+    yield b"\3" + layer(copies)
     whole = struct.pack("<I", 1) + name("/c") + b"\2"
     yield b"\2" + layer(struct.pack("<4Q", 1, 2, 3, 4) + removed + whole + struct.pack("<I", 1) + name("/g/b"))
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kVersionWithHistory = 2;  // of a table
+constexpr uint32_t kVersionWithCopies = 2;   // of a commit
 constexpr uint8_t kCheckpointFlag = 1;
 constexpr uint8_t kSyncedFlag = 2;
 
@@ -186,7 +187,7 @@ std::vector<std::byte> EncodeTable(const LedgerTable& table) {
 }
 
 std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
-  ByteWriter writer = BeginLayer(kVersion);
+  ByteWriter writer = BeginLayer(commit.copies.empty() ? kVersion : kVersionWithCopies);
   writer.Le(commit.number, static_cast<uint32_t>(commit.removed.size()));
   for (const std::string& name : commit.removed) WriteName(name, writer);
   writer.Le(static_cast<uint32_t>(commit.added.size()));
@@ -204,6 +205,7 @@ std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
       writer.Append(patch.bytes);
     }
   }
+  if (!commit.copies.empty()) WriteCopies(commit.copies, writer);
   return EndBinary(std::move(writer));
 }
 
@@ -232,7 +234,7 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersion, kCommitLayer));
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithCopies, kCommitLayer));
   LedgerCommit commit{.number = reader.Le<uint64_t>("number")};
   const uint32_t removed = ReadCount("removed members", kLeastName, reader);
   for (uint32_t i = 0; i < removed && reader.ok(); ++i) commit.removed.push_back(ReadName(reader));
@@ -244,6 +246,10 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   }
   const uint32_t parts = ReadCount("parts", kLeastName + kLeastPosition + 4, reader);
   for (uint32_t i = 0; i < parts && reader.ok(); ++i) commit.parts.push_back(ReadPart(reader));
+  if (version == kVersionWithCopies) commit.copies = ReadCopies(reader);
+  if (reader.ok() && version == kVersionWithCopies && commit.copies.empty()) {
+    reader.Fail("copies", "none in a commit of version %d", version);
+  }
   CAIRN_RETURN_IF_ERROR(EndOf(reader));
   return commit;
 }

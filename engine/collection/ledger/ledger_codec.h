@@ -16,6 +16,7 @@
 
 #include "cairn/types.h"
 #include "engine/collection/ledger/file_patch.h"
+#include "engine/collection/ledger/object_copy.h"
 
 namespace cairn::collection {
 
@@ -96,6 +97,7 @@ struct LedgerCommit {
   std::vector<std::string> removed = {};
   std::vector<AddedMember> added = {};
   std::vector<MemberPart> parts = {};
+  ObjectCopies copies = {};  // in an object store
   bool operator==(const LedgerCommit&) const = default;
 };
 

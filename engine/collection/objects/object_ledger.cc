@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/base/status.h"
+#include "engine/collection/objects/known_copies.h"
 #include "engine/frame/api/handle_access.h"
 
 namespace cairn::collection {
@@ -66,6 +67,7 @@ absl::Status ObjectLedger::MoveTo(const frame::StatePtr& state) {
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
       ReadLedger(frame::HandleAccess::Make(state), newest_);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
+  KnowCopies(*site_, frame::HandleAccess::Make(state), **ledger, newest_.get());
   Show(state, *ledger);
   return absl::OkStatus();
 }

@@ -7,6 +7,7 @@
 #include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/members/member_reader.h"
+#include "engine/collection/objects/known_copies.h"
 #include "engine/collection/objects/member_copy.h"
 #include "engine/format/journal.h"
 #include "engine/format/sparse_names.h"
@@ -315,6 +316,39 @@ absl::StatusOr<std::optional<MemberPart>> ObjectMember::Ask() {
   if (!records.empty() && absl::IsUnavailable(asked)) return PartOf(std::move(records));
   CAIRN_RETURN_IF_ERROR(asked);
   return std::nullopt;
+}
+
+void ObjectMember::AddCopies(const Site& site, const MemberPart& part, ObjectCopies& copies) const {
+  if (part.patches.empty()) return;
+  const FilePatch& last = part.patches.back();
+  const auto head = format::FindRecordHead(last.bytes);
+  if (!head.has_value()) return;
+  const auto commit =
+      format::ParseCommit(Bytes(last.bytes).first(static_cast<size_t>(head->size)), last.offset);
+  if (commit.ok()) {
+    AddCopiesOfChunks(site, entry_, *commit, {.member = name_, .id = entry_.id}, copies);
+  }
+}
+
+std::set<uint64_t> ObjectMember::ChunkFiles() const { return ChunkFilesOf(*core_->newest()); }
+
+void ObjectMember::AddCopiesOfCheckpoint(const Site& site, bool with_chunks,
+                                         ObjectCopies& copies) const {
+  const State& state = *core_->newest();
+  if (with_chunks) {
+    for (const uint64_t number : ChunkFilesOf(state)) {
+      AddCopy(
+          site, entry_,
+          {.member = name_, .id = entry_.id, .kind = ObjectCopy::Kind::kChunk, .number = number},
+          copies);
+    }
+  }
+  std::vector<std::byte> index = shown_->index();
+  if (std::ssize(index) > kMaxCopy) return;
+  copies.push_back({.member = name_,
+                    .id = entry_.id,
+                    .number = state.checkpoint->seal->generation,
+                    .bytes = std::move(index)});
 }
 
 // The writer finds its own record in the place where it wants to put it.

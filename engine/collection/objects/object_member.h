@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "cairn/writer.h"
 #include "engine/base/boot_clock.h"
 #include "engine/collection/ledger/ledger.h"
+#include "engine/collection/ledger/object_copy.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/objects/member_store.h"
 #include "engine/frame/open/frame_core.h"
@@ -84,6 +86,13 @@ class ObjectMember {
   // staged. The edits are made on top of all records that are known. They stay staged. Errors:
   // kAborted if they do not fit there.
   absl::StatusOr<std::optional<MemberPart>> Ask();
+  // Adds copies of the objects that the ledger's commit of `part` needs: small chunks.
+  void AddCopies(const Site& site, const MemberPart& part, ObjectCopies& copies) const;
+  // Adds copies of the objects of the newest checkpoint: its index, and its small chunks if
+  // `with_chunks` is true.
+  void AddCopiesOfCheckpoint(const Site& site, bool with_chunks, ObjectCopies& copies) const;
+  // Returns the numbers of the chunk files of the committed state.
+  std::set<uint64_t> ChunkFiles() const;
   // Commits what was asked for, because the ledger has it.
   absl::Status Take(const MemberPart& part);
   // Takes note that the ledger has the commit that a checkpoint needed.

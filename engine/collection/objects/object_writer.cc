@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_format.h"
 
-#include "engine/base/random.h"
 #include "engine/base/status.h"
 #include "engine/collection/ledger/member_name.h"
+#include "engine/collection/objects/checkpoint_policy.h"
 #include "engine/collection/objects/collect_objects.h"
+#include "engine/collection/objects/known_copies.h"
 #include "engine/collection/objects/member_copy.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/api/handle_access.h"
@@ -22,52 +23,12 @@ namespace {
 
 using frame::HandleAccess;
 
-// A reader that opens the collection sends a request for each commit since the ledger's checkpoint.
-// Of the writers that find this many, about one in `kOneOf` writes a checkpoint; at twice as many,
-// every writer does.
-constexpr size_t kManyCommits = 128;
-constexpr uint64_t kOneOf = 4;
-// A writer that closes writes a checkpoint after this many commits, if no more members have changed
-// than there are commits. So it puts at most two objects for each commit, and whoever opens gets 16
-// records at most, as long as writers do not stay open. A program that opens, changes ten members
-// and closes takes 24 to 39 requests then, and 34 for the checkpoint.
-constexpr size_t kManyToClose = 16;
-// The bytes of commits are read by each reader, too. More than eight tables are worth a checkpoint.
-constexpr int64_t kMaxCommitBytes = 4 << 20;
-constexpr int64_t kTableEntryBytes = 64;  // of a table, about
 // At most this many members stay open between commits.
 constexpr size_t kMaxOpenMembers = 128;
 
 absl::Status Collides(std::string_view member, std::string_view what) {
   return absl::AbortedError(
       absl::StrFormat("%s: another writer's commit came before: %s", member, what));
-}
-
-// Returns the members that commits since the last checkpoint have changed, and that are still
-// there.
-std::set<std::string> Touched(const Ledger& ledger) {
-  std::set<std::string> touched;
-  const auto add = [&](const std::string& name) {
-    if (ledger.table.members.contains(name)) touched.insert(name);
-  };
-  for (const auto& commit : ledger.commits) {
-    for (const MemberPart& part : commit->parts) add(part.name);
-  }
-  return touched;
-}
-
-// Returns true if a commit should be followed by a checkpoint.
-bool IsLong(const Ledger& ledger) {
-  const auto members = static_cast<int64_t>(ledger.table.members.size());
-  if (ledger.commit_bytes > std::max(kMaxCommitBytes, 8 * kTableEntryBytes * members)) return true;
-  const size_t commits = ledger.commits.size() + ledger.dropped_commits;
-  return commits > 2 * kManyCommits || (commits > kManyCommits && RandomNumber() % kOneOf == 0);
-}
-
-// Returns true if a writer that closes should write a checkpoint.
-bool IsWorthClosing(const Ledger& ledger) {
-  const size_t commits = ledger.commits.size() + ledger.dropped_commits;
-  return commits >= kManyToClose && !ledger.commits.empty() && Touched(ledger).size() <= commits;
 }
 
 }  // namespace
@@ -229,6 +190,7 @@ absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
     if (!begun.ok()) return AtPath(name, begun);
     // Edits of an attempt that failed come as records.
     CAIRN_ASSIGN_OR_RETURN(indexes.emplace_back(), member->IndexObject());
+    member->AddCopiesOfCheckpoint(*site_, /*with_chunks=*/true, commit.copies);
     commit.added.push_back({.name = name, .entry = member->entry()});
     staged.push_back(member.get());
   }
@@ -237,8 +199,11 @@ absl::Status ObjectWriter::Prepare(LedgerCommit& commit) {
   for (ObjectMember* const member : staged) {
     absl::StatusOr<std::optional<MemberPart>> part = member->Ask();
     if (!part.ok()) return AtPath(member->name(), part.status());
-    if (part->has_value()) commit.parts.push_back(**std::move(part));
+    if (!part->has_value()) continue;
+    member->AddCopies(*site_, **part, commit.copies);
+    commit.parts.push_back(**std::move(part));
   }
+  commit.copies = LastCopies(std::move(commit.copies), kMaxCopiesOfCommit);
   return absl::OkStatus();
 }
 
@@ -343,6 +308,7 @@ absl::Status ObjectWriter::ReadCommits() {
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger =
       ReadLedger(HandleAccess::Make(ledger_core_->newest()), before);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
+  KnowCopies(*site_, HandleAccess::Make(ledger_core_->newest()), **ledger, before.get());
   if (*ledger == before) return absl::OkStatus();
   ledger_ = **ledger;
   return absl::OkStatus();
@@ -406,9 +372,12 @@ absl::Status ObjectWriter::CheckpointMembers(const std::set<std::string>& names)
   LedgerCommit commit{.number = ledger_.table.number + 1};
   for (const std::string& name : names) {
     CAIRN_ASSIGN_OR_RETURN(std::optional<MemberPart> part, members_.at(name)->Checkpoint());
-    if (part.has_value()) commit.parts.push_back(*std::move(part));
+    if (!part.has_value()) continue;
+    members_.at(name)->AddCopies(*site_, *part, commit.copies);
+    commit.parts.push_back(*std::move(part));
   }
   if (!commit.parts.empty()) {
+    commit.copies = LastCopies(std::move(commit.copies), kMaxCopiesOfCommit);
     CAIRN_RETURN_IF_ERROR(Decide(commit));
     for (const MemberPart& part : commit.parts) members_.at(part.name)->NoteListed(part.position);
   }
@@ -423,6 +392,15 @@ absl::Status ObjectWriter::CheckpointMembers(const std::set<std::string>& names)
 // the table is that of the place where its record is.
 absl::Status ObjectWriter::CheckpointLedger() {
   absl::Status status = ledger_writer_.SetVlmetalayer(kTableLayer, EncodeTable(ledger_.table));
+  const std::set<std::string> touched = Touched(ledger_);
+  ObjectCopies copies = CopiesOfCheckpoint(
+      HandleAccess::Make(ledger_core_->newest()), ledger_, touched,
+      [this](const std::string& name) { return members_.at(name)->ChunkFiles(); });
+  for (const std::string& name : touched) {
+    members_.at(name)->AddCopiesOfCheckpoint(*site_, /*with_chunks=*/false, copies);
+  }
+  copies = LastCopies(std::move(copies), kMaxCopiesOfCheckpoint);
+  if (status.ok()) status = ledger_writer_.SetVlmetalayer(kCopiesLayer, EncodeCopies(copies));
   if (status.ok()) status = ledger_writer_.DeleteVlmetalayer(kCommitLayer);
   if (status.ok()) status = ledger_writer_.Checkpoint();
   return status.ok() ? Follow() : FollowLedger(status);

@@ -27,6 +27,16 @@ LedgerCommit Commit() {
   return commit;
 }
 
+ObjectCopies Copies() {
+  return {{.member = "/a", .id = 9, .number = 1, .bytes = {std::byte{1}, std::byte{2}}},
+          {.member = "/g/b", .id = 4, .kind = ObjectCopy::Kind::kChunk, .number = 0xFFFFFFFF}};
+}
+LedgerCommit CommitWithCopies() {
+  LedgerCommit commit = Commit();
+  commit.copies = Copies();
+  return commit;
+}
+
 // The table after that commit, with the one before.
 LedgerTable KeptTable() {
   LedgerTable table = Table();
@@ -40,6 +50,35 @@ TEST(LedgerCodecTest, LayersAreReadAsTheyWereWritten) {
   EXPECT_EQ(ParseTable(EncodeTable({})).value(), LedgerTable());
   EXPECT_EQ(ParseTable(EncodeTable(KeptTable())).value(), KeptTable());
   EXPECT_EQ(ParseLedgerCommit(EncodeCommit(Commit())).value(), Commit());
+  EXPECT_EQ(ParseLedgerCommit(EncodeCommit(CommitWithCopies())).value(), CommitWithCopies());
+  EXPECT_EQ(ParseCopies(EncodeCopies(Copies())).value(), Copies());
+  EXPECT_EQ(ParseCopies(EncodeCopies({})).value(), ObjectCopies());
+}
+
+TEST(LedgerCodecTest, DamagedCopiesAreRefused) {
+  for (const bool alone : {true, false}) {
+    std::vector<std::byte> layer =
+        alone ? EncodeCopies(Copies()) : EncodeCommit(CommitWithCopies());
+    const auto parse = [&](Bytes bytes) {
+      return alone ? ParseCopies(bytes).status() : ParseLedgerCommit(bytes).status();
+    };
+    for (size_t size = 0; size < layer.size(); ++size) {
+      EXPECT_TRUE(IsDamage(parse(Bytes(layer).first(size)), "cairn.")) << size;
+    }
+    layer.push_back(std::byte{0});
+    EXPECT_TRUE(IsDamage(parse(layer), "size")) << "one byte too many";
+  }
+  ObjectCopies wrong = Copies();
+  wrong[0].kind = static_cast<ObjectCopy::Kind>(2);
+  EXPECT_TRUE(IsDamage(ParseCopies(EncodeCopies(wrong)).status(), "kind"));
+  wrong[0] = Copies()[0];
+  wrong[1].number = uint64_t{1} << 32;
+  EXPECT_TRUE(IsDamage(ParseCopies(EncodeCopies(wrong)).status(), "number"));
+  std::vector<std::byte> none = EncodeCommit(Commit());
+  none[5] = std::byte{2};  // the version
+  EXPECT_TRUE(IsDamage(ParseLedgerCommit(none).status(), "copies"));
+  none[5] = std::byte{3};
+  EXPECT_TRUE(Fails(ParseLedgerCommit(none), absl::StatusCode::kUnimplemented, "reads version 2"));
 }
 
 TEST(LedgerCodecTest, CutAndLongLayersAreRefused) {

@@ -41,6 +41,13 @@ inline CreateOptions Numbers(int32_t chunk = 100) {
   return options;
 }
 
+// Does so for chunks that take as many bytes as their numbers.
+inline CreateOptions Uncompressed(int32_t chunk) {
+  CreateOptions options = Numbers(chunk);
+  options.compression.clevel = 0;
+  return options;
+}
+
 // The collection is "weather" in a store in memory.
 class ObjectCollectionTest : public testing::Test {
  protected:

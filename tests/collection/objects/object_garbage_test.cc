@@ -4,11 +4,15 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cairn/collection.h"
 #include "cairn/frame.h"
+#include "engine/collection/ledger/object_copy.h"
+#include "engine/collection/objects/member_store.h"
+#include "engine/format/sparse_names.h"
 #include "tests/collection/objects/object_collection.h"
 #include "tests/support/fault_object_store.h"
 
@@ -50,8 +54,52 @@ class ObjectGarbageTest : public ObjectCollectionTest {
     EXPECT_TRUE(report->findings.empty());
   }
 
+  // Returns how many copies the checkpoint of the ledger has. Each is that of an object in the
+  // store.
+  size_t CountCopies() const {
+    OpenOptions in;
+    in.file_system = In().members.file_system;
+    const auto ledger = Frame::Open("weather/embed.b2e", in);
+    EXPECT_TRUE(IsOk(ledger));
+    if (!ledger->snapshot().HasVlmetalayer(collection::kCopiesLayer)) return 0;
+    const auto copies =
+        collection::ParseCopies(*ledger->snapshot().GetVlmetalayer(collection::kCopiesLayer));
+    EXPECT_TRUE(IsOk(copies));
+    for (const collection::ObjectCopy& copy : *copies) {
+      const std::string object = copy.kind == collection::ObjectCopy::Kind::kIndex
+                                     ? collection::IndexObjectName(copy.id, copy.number)
+                                     : format::ChunkFileName(static_cast<int64_t>(copy.number));
+      const auto there = store_->Get("weather" + copy.member + ".b2nd/" + object);
+      EXPECT_TRUE(IsOk(there)) << copy.member;
+      EXPECT_TRUE(!there.ok() || there->bytes == copy.bytes) << copy.member;
+    }
+    return copies->size();
+  }
+
   int64_t now_ = 1'800'000'000;
 };
+
+// A name may be that of another object when the one before has lost it.
+TEST_F(ObjectGarbageTest, CheckpointsHaveNoCopiesOfGarbage) {
+  Make({{"/a", Range(0, 250)}, {"/gone", Range(0, 250)}, {"/still", Range(0, 250)}});
+  for (int i = 0; i < 4; ++i) {
+    CollectionWriter writer = OpenWriter();
+    ASSERT_TRUE(IsOk(writer.Edit("/a")->WriteItems(0, Ints(250, 1 + i))));
+    absl::Status staged;
+    if (i == 1) staged = writer.Remove("/gone");
+    if (i == 2) staged = Stage(writer, "/gone", Range(0, 450));
+    if (i == 3) staged = writer.Edit("/a")->ResizeArray(std::vector<int64_t>{150});
+    ASSERT_TRUE(IsOk(staged));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    for (int collected = 0; collected < 3; ++collected) {
+      Collect();
+      const size_t of_gone = i == 1 ? 0 : i == 0 ? 3 + 1 : 5 + 1;
+      const size_t of_a = i == 3 ? 2 + 1 : 3 + 1;
+      EXPECT_EQ(CountCopies(), of_a + 4 + of_gone) << i;
+      Pass(kGrace);
+    }
+  }
+}
 
 TEST_F(ObjectGarbageTest, WhatNoStateNeedsIsRemovedAfterTheGrace) {
   Make({{"/a", Range(0, 250)}, {"/gone", Range(0, 250)}});
