@@ -117,6 +117,41 @@ class ZarrRequestsTest(RequestsTest):
         self.check_taken("after a pause", GET=1, PUT=21)
         self.assertEqual(self.arrays[3][:].shape, (4, 30, 60))
 
+    def test_store_that_is_opened_for_a_day_reads_each_commit_once(self):
+        import zarr
+
+        self.store.close()
+        for commits in range(3, 7):
+            self.taken()
+            store = cairn.ZarrStore(self.path)
+            group = zarr.open_group(store, mode="r+")
+            arrays = [group[name] for name in NAMES]
+            with store.transaction():
+                for array in arrays:
+                    array.append(self.day)
+            store.close()
+            # The ledger and its commits, and looks for news: for the group, each array and the writer.
+            self.check_taken(GET=1 + commits + 1 + 10 + 1, LIST=1, PUT=21)
+        with cairn.ZarrStore(self.path) as store, store.transaction():
+            group = zarr.open_group(store, mode="r+")
+            for name in NAMES:
+                group[name].append(self.day)
+        self.check_taken("all in the transaction", GET=1 + 7 + 1, LIST=1, PUT=21)
+        group = zarr.open_group(cairn.ZarrStore(self.path, read_only=True), mode="r")
+        for name in NAMES:
+            self.assert_same(group[name][:], np.repeat(self.day, 7, axis=0))
+
+    def test_tasks_that_read_together_look_for_news_once(self):
+        import asyncio
+
+        async def read(*keys):
+            return await asyncio.gather(*(self.store.exists(key) for key in keys))
+
+        self.assertEqual(asyncio.run(read("v0/zarr.json", "v1/zarr.json", "v1/none", "v0/c/1/0/0")), [True, True, False, True])
+        self.check_taken(GET=1)
+        self.assertEqual([asyncio.run(read("v0/zarr.json")) for _ in range(2)], [[True], [True]])
+        self.check_taken("one after the other", GET=2)
+
     def test_transaction_shows_what_others_have_committed(self):
         import zarr
 

@@ -221,11 +221,11 @@ class PagesTest(StoresTest):
                 self.assertEqual(self.contents(), known)
 
     def test_writer_that_is_kept_goes_on_to_the_commits_of_others(self):
+        known, ours, theirs = self.filled(PAGE - 3), self.store(), self.store()
+        self.addCleanup(ours.close)
         kept = mock.patch.multiple("cairn.zarr.session", _RUN_OF_TRANSACTIONS=WAIT, _KEPT=WAIT)
         kept.start()
         self.addCleanup(kept.stop)
-        known, ours, theirs = self.filled(PAGE - 3), self.store(), self.store()
-        self.addCleanup(ours.close)
         for number in range(12):  # with a new page in between
             with ours.transaction():
                 ours.set_sync(f"a/c/9/{number}", value(b"ours"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import collections
 import contextlib
 import contextvars
@@ -68,6 +69,7 @@ class Session:
         self._staged: Optional[Staged] = None
         self._transaction: Optional[_Transaction] = None  # the last one
         self._is_undone = False  # whether that was rolled back, and its thread has changed nothing since
+        self._looks: dict[asyncio.AbstractEventLoop, asyncio.Future[None]] = {}  # that have not begun
         self._waiting: collections.deque[_Change] = collections.deque()
         self._worker: Optional[ThreadPoolExecutor] = None
         self._wakes = threading.Event()  # the worker that has a writer, while no change waits
@@ -95,11 +97,12 @@ class Session:
         collection.refresh()
         return Committed(collection.snapshot(), self.path)
 
-    def newest(self) -> Committed:
-        """Returns the keys of the newest state. They go on to newer ones."""
+    def newest(self, looks: bool = True) -> Committed:
+        """Returns the keys of the newest state, or of the newest that was seen. They go on to newer ones."""
         collection = self.open()
         with self._opening:
-            collection.refresh()
+            if looks:
+                collection.refresh()
             return self._showing(collection.snapshot())
 
     def _showing(self, state: CollectionSnapshot) -> Committed:
@@ -122,13 +125,42 @@ class Session:
         """True between the begin and the end of a transaction in this process."""
         return self._staged is not None and self._process == os.getpid()
 
-    def read(self, read: Callable[[Keys], _Result], kept: Optional[Committed]) -> _Result:
-        """Reads keys: those of the state `kept`, or those of the transaction, or the newest."""
+    async def look(self) -> bool:
+        """Looks for a newer state, once for all tasks of a loop that ask for it before it begins.
+
+        Each of them then reads at least what was committed when it asked. zarr reads several keys at
+        the same time, and in an object store each look is a request. Returns False without a look in
+        a transaction, whose readers need none.
+        """
+        if self.in_transaction:
+            return False
+        loop = asyncio.get_running_loop()
+        begun = self._looks.get(loop)
+        if begun is None:
+            begun = self._looks[loop] = loop.create_future()
+            loop.call_soon(self._look_in, loop, begun)
+        await asyncio.shield(begun)  # others wait for it, too
+        return True
+
+    def _look_in(self, loop: asyncio.AbstractEventLoop, begun: asyncio.Future[None]) -> None:
+        del self._looks[loop]  # whoever asks from here on may miss what is committed meanwhile
+        try:
+            self.newest()
+        except Exception as error:  # noqa: BLE001: those who wait raise it
+            begun.set_exception(error)
+        except BaseException:
+            begun.cancel()
+            raise
+        else:
+            begun.set_result(None)
+
+    def read(self, read: Callable[[Keys], _Result], kept: Optional[Committed], has_looked: bool = False) -> _Result:
+        """Reads keys: those of the state `kept`, or those of the transaction, or the newest, after `look` the one that it saw."""
         if kept is None and self.in_transaction:
             with self._staging:
                 if self._staged is not None:
                     return read(self._staged)
-        keys = self.newest() if kept is None else kept
+        keys = self.newest(not has_looked) if kept is None else kept
         with keys.held():
             return read(keys)
 
@@ -226,7 +258,8 @@ class Session:
         if self.in_transaction:
             raise FailedPrecondition(f"{self.path}: the store is in a transaction already")
         is_run = time.monotonic() - self._last_transaction < _RUN_OF_TRANSACTIONS
-        with self._turn(), self._changing(is_run) as staged:
+        keeps = is_run or is_uri(self.path)  # in an object store the writer keeps nobody waiting
+        with self._turn(), self._changing(keeps) as staged:
             transaction = _Transaction(self)
             before = _begun.get()
             with self._staging:
@@ -246,7 +279,7 @@ class Session:
                     others = (one for one in _undone.get() if one.session() not in (None, self))
                     _undone.set((*others, transaction))
                 self._last_transaction = time.monotonic()
-        if is_run:
+        if keeps:
             self._submit(self._watch)
 
     def _watch(self) -> None:
@@ -346,9 +379,13 @@ class Session:
         if self._process != os.getpid() or not self._has_written or self.in_transaction:
             return
         with self._turn(), contextlib.suppress(Unavailable):
-            self._release()
-            self.open().writer(wait=0).close()
-            self._has_written = False
+            try:
+                if self._kept is None:
+                    self._kept = self.open().writer(wait=0)
+                self._kept.close()
+                self._has_written = False
+            finally:
+                self._release()
 
     def __reduce__(self) -> Any:
         if self.in_transaction:

@@ -109,6 +109,13 @@ class ZarrStore(Store):
     def _read(self, read: Callable[[Keys], Any]) -> Any:
         return self._session.read(read, self._keep())
 
+    async def _read_together(self, read: Callable[[Keys], Any]) -> Any:
+        """Reads as `_read` does. Tasks that read at the same time look for a newer state once."""
+        await self._ensure_open()
+        kept = self._keep()
+        has_looked = kept is None and await self._session.look()
+        return self._session.read(read, kept, has_looked)
+
     # Reads and staged changes run in the thread of the caller, and wait for nobody.
 
     def get_sync(
@@ -116,10 +123,7 @@ class ZarrStore(Store):
     ) -> Optional[Buffer]:
         """Returns the value of a key, or a part of it, or None if there is none."""
         place = place_of(key)
-        content = self._read(lambda keys: _content(keys.find(place), byte_range))
-        if content is None:
-            return None
-        return (prototype or default_buffer_prototype()).buffer.from_array_like(content)
+        return _buffer_of(self._read(lambda keys: _content(keys.find(place), byte_range)), prototype)
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Sets the value of a key."""
@@ -137,8 +141,8 @@ class ZarrStore(Store):
         self, key: str, prototype: Optional[BufferPrototype] = None, byte_range: Optional[ByteRequest] = None
     ) -> Optional[Buffer]:
         """Returns the value of a key, or a part of it, or None if there is none."""
-        await self._ensure_open()
-        return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+        place = place_of(key)
+        return _buffer_of(await self._read_together(lambda keys: _content(keys.find(place), byte_range)), prototype)
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, Optional[ByteRequest]]]
@@ -148,15 +152,13 @@ class ZarrStore(Store):
 
     async def exists(self, key: str) -> bool:
         """Returns True if there is such a key."""
-        await self._ensure_open()
         place = place_of(key)
-        return bool(self._read(lambda keys: keys.find(place) is not None))
+        return bool(await self._read_together(lambda keys: keys.find(place) is not None))
 
     async def getsize(self, key: str) -> int:
         """Returns the number of bytes of a value. Raises FileNotFoundError if there is none."""
-        await self._ensure_open()
         place = place_of(key)
-        value = self._read(lambda keys: _nbytes(keys.find(place)))
+        value = await self._read_together(lambda keys: _nbytes(keys.find(place)))
         if value is None:
             raise FileNotFoundError(key)
         return int(value)
@@ -215,22 +217,19 @@ class ZarrStore(Store):
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         """Yields the keys that begin with a prefix."""
-        await self._ensure_open()
-        for key in self._read(lambda keys: [*keys.keys(prefix)]):
+        for key in await self._read_together(lambda keys: [*keys.keys(prefix)]):
             yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Yields the names of keys and of folders that are in a folder."""
-        await self._ensure_open()
         folder = _folder(prefix)
-        for name in self._read(lambda keys: keys.names_in(folder)):
+        for name in await self._read_together(lambda keys: keys.names_in(folder)):
             yield name
 
     async def is_empty(self, prefix: str) -> bool:
         """Returns True if there is no key below a folder."""
-        await self._ensure_open()
         folder = _folder(prefix)
-        return bool(self._read(lambda keys: next(keys.keys(folder), None) is None))
+        return bool(await self._read_together(lambda keys: next(keys.keys(folder), None) is None))
 
     def __reduce__(self) -> Any:
         return _unpickled, (self._session, self.read_only)
@@ -260,6 +259,12 @@ def _unpickled(session: Session, read_only: bool) -> ZarrStore:
 def _folder(prefix: str) -> str:
     folder = prefix.rstrip("/")
     return folder + "/" if folder else ""
+
+
+def _buffer_of(content: Optional[np.ndarray], prototype: Optional[BufferPrototype]) -> Optional[Buffer]:
+    if content is None:
+        return None
+    return (prototype or default_buffer_prototype()).buffer.from_array_like(content)
 
 
 def _nbytes(value: Optional[Value]) -> Optional[int]:
