@@ -1,5 +1,6 @@
 // Threads that share a collection, and threads of the writer. ThreadSanitizer runs them, too.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -104,6 +105,45 @@ TEST_F(CollectionThreadsTest, WriterThatTakesOverCompletesAllMembersAtTheSameTim
   EXPECT_EQ(SizeOfAll(Collection::Open(path_)->snapshot()), 30);
   EXPECT_TRUE(IsOk(last.Close()));
   EXPECT_TRUE(Collection::Open(path_)->snapshot().Verify()->ok());
+}
+
+// Each commit appends to a member that one thread has alone, and to one that all want.
+TEST_F(CollectionThreadsTest, WritersThatShareCommitWholeStates) {
+  constexpr int kCommits = 15;
+  std::atomic<int> running = kMembers - 1;
+  std::vector<std::thread> writers;
+  for (int i = 1; i < kMembers; ++i) {
+    writers.emplace_back([&, i] {
+      absl::StatusOr<CollectionWriter> writer =
+          Collection::Open(path_)->OpenWriter({.wait = std::chrono::minutes(2), .shared = true});
+      for (int commit = 0; commit < kCommits && IsOk(writer.status()); ++commit) {
+        for (const int member : {i, 0}) {
+          absl::StatusOr<MemberWriter> edited = writer->Edit(MemberName(member));
+          ASSERT_TRUE(IsOk(edited.status()));
+          ASSERT_TRUE(IsOk(edited->AppendSlices(0, std::vector<int32_t>{commit})));
+        }
+        EXPECT_TRUE(IsOk(writer->Commit().status()));
+      }
+      EXPECT_TRUE(IsOk(writer->Close()));
+      --running;
+    });
+  }
+  Collection collection = Collection::Open(path_).value();
+  int64_t common = 0;
+  do {
+    const absl::StatusOr<CollectionSnapshot> now = collection.Refresh();
+    ASSERT_TRUE(IsOk(now.status()));
+    int64_t own = 0;
+    for (int i = 0; i < kMembers; ++i) {
+      const absl::StatusOr<Snapshot> member = now->OpenMember(MemberName(i));
+      ASSERT_TRUE(IsOk(member.status()));
+      (i == 0 ? common : own) = (i == 0 ? 0 : own) + member->info().nitems;
+    }
+    EXPECT_EQ(own, common) << "half of a commit";
+  } while (running > 0 && !HasFailure());
+  for (std::thread& writer : writers) writer.join();
+  const CollectionSnapshot last = collection.Refresh().value();
+  EXPECT_EQ(last.OpenMember(MemberName(0))->info().nitems, kCommits * (kMembers - 1));
 }
 
 }  // namespace

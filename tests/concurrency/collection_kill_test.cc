@@ -1,6 +1,7 @@
 // A process that writes a collection and is killed, beside a reader in this process: the reader
 // sees all of a commit or nothing, and no acknowledged commit is lost.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -123,6 +124,89 @@ TEST(CollectionKillTest, ReadersSeeWholeCommitsAndNoneIsLost) {
     taken = count;
   }
   ::munmap(shared, sizeof(std::atomic<int32_t>));
+}
+
+// Appends to the member of this number, and to the one that all want, until it is killed.
+[[noreturn]] void ShareUntilKilled(const std::string& path, int number,
+                                   std::atomic<int32_t>& taken) {
+  absl::StatusOr<Collection> collection = Collection::Open(path);
+  if (!collection.ok()) std::_Exit(1);
+  for (;;) {
+    absl::StatusOr<CollectionWriter> writer =
+        collection->OpenWriter({.wait = std::chrono::seconds(60), .shared = true});
+    if (!writer.ok()) std::_Exit(2);
+    for (int i = 0; i < 20; ++i) {
+      for (const char* const name : {kNames[number], kNames[2]}) {
+        absl::StatusOr<MemberWriter> member = writer->Edit(name);
+        if (!member.ok()) std::_Exit(4);
+        const absl::StatusOr<Snapshot> now = member->StagedSnapshot();
+        if (!now.ok()) std::_Exit(8);
+        const std::vector<int32_t> value = {static_cast<int32_t>(now->info().nitems)};
+        if (!member->AppendSlices(0, value).ok()) std::_Exit(5);
+      }
+      if (!writer->Commit().ok()) std::_Exit(6);
+      ++taken;
+    }
+    if (!writer->Close().ok()) std::_Exit(7);
+  }
+}
+
+TEST(CollectionKillTest, WritersThatShareLoseNothingWhenOneIsKilled) {
+  const TempDir temp;
+  const std::string path = temp.Path("c");
+  Collection collection = Collection::Create(path).value();
+  {
+    CollectionWriter writer = collection.OpenWriter().value();
+    for (const char* const name : kNames) ASSERT_TRUE(IsOk(writer.Add(name, Counters())));
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  constexpr size_t kWriters = 2;
+  using Counts = std::array<std::atomic<int32_t>, kWriters>;
+  void* const shared =
+      ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  Counts& taken = *new (shared) Counts();
+  std::array<pid_t, kWriters> children = {};
+  const auto begin = [&](size_t number) {
+    children[number] = ::fork();
+    ASSERT_GE(children[number], 0);
+    if (children[number] == 0) ShareUntilKilled(path, static_cast<int>(number), taken[number]);
+  };
+  const auto end = [&](size_t number) {
+    ::kill(children[number], SIGKILL);
+    int result = 0;
+    ::waitpid(children[number], &result, 0);
+    EXPECT_TRUE(WIFSIGNALED(result)) << "it ended by itself: " << WEXITSTATUS(result);
+  };
+  for (size_t i = 0; i < kWriters; ++i) begin(i);
+  Dice dice(5);
+  std::array<int64_t, kWriters> least = {};
+  for (int life = 0; life < 30 && !testing::Test::HasFailure(); ++life) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(dice.Below(60)));
+    const size_t number = dice.Below(kWriters);
+    end(number);
+    const int32_t acknowledged = taken[number];
+    const absl::StatusOr<CollectionSnapshot> found = collection.Refresh();
+    ASSERT_TRUE(IsOk(found.status()));
+    std::array<int64_t, 3> counts = {};
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const absl::StatusOr<Snapshot> member = found->OpenMember(kNames[i]);
+      ASSERT_TRUE(IsOk(member.status())) << kNames[i];
+      std::vector<int32_t> values(static_cast<size_t>(member->info().nitems));
+      ASSERT_TRUE(IsOk(member->ReadItems(0, values)));
+      for (size_t j = 0; j < values.size(); ++j) EXPECT_EQ(values[j], static_cast<int32_t>(j));
+      counts[i] = static_cast<int64_t>(values.size());
+    }
+    EXPECT_EQ(counts[0] + counts[1], counts[2]) << "half of a commit";
+    EXPECT_GE(counts[number], least[number] + acknowledged) << "an acknowledged commit is lost";
+    EXPECT_LE(counts[number], least[number] + acknowledged + 1) << "a commit that was not made";
+    least[number] = counts[number];
+    taken[number] = 0;
+    begin(number);
+  }
+  for (size_t i = 0; i < kWriters; ++i) end(i);
+  EXPECT_GT(least[0] + least[1], 0);
+  ::munmap(shared, sizeof(Counts));
 }
 
 }  // namespace

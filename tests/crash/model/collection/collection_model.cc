@@ -71,6 +71,14 @@ std::vector<CollectionVariant> CollectionVariants() {
       {"collections, without the sync of removed members", &R::syncs_removed},
       {"collections, without completing removed members", &R::redoes_removed},
       {"collections, without the commits that listed generations", &R::lists_generations},
+      {"collections, shared, without confirming what others did", &R::confirms_turn},
+      {"collections, shared, without completing what is held", &R::completes_held},
+      {"collections, shared, without completing what is free", &R::completes_free},
+      {"collections, shared, without trust in who holds a member", &R::trusts_held},
+      {"collections, shared, without letting go after a failure", &R::lets_go},
+      {"collections, shared, without placing names of others", &R::places_names},
+      {"collections, shared, without a reader of the oldest in each", &R::keeps_each},
+      {"collections, shared, without asking for names", &R::asks_for_names},
       {"collections, without telling edits by others", &R::tells_foreign},
   };
 }

@@ -1,6 +1,7 @@
 #include "tests/crash/model/collection/life.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ std::string CollectionLife::Run() {
 std::string CollectionLife::RunProcess() {
   constexpr uint64_t kMost[] = {8, 40, 100, 300};
   machine_.StartProcess(random_.Below(kMost[random_.Below(4)]), random_.Percent(20));
-  std::string violation = RunWriter();
+  std::string violation = random_.Percent(35) ? RunSharers() : RunWriter();
   machine_.StartProcess(std::nullopt, false);
   if (!readers_.harm().empty()) return readers_.harm();
   // They may have seen a commit that a failed sync takes back.
@@ -56,6 +57,59 @@ std::string CollectionLife::RunWriter() {
     closed_ = writer.running();
   }
   return writer.problem().empty() ? "" : "writer: " + writer.problem();
+}
+
+std::string CollectionLife::RunSharers() {
+  closed_ = false;
+  CollectionWriter::Holders holders;
+  const MemberWriter::Site site = {machine_, rules_, random_, readers_, ids_};
+  struct Sharer {
+    std::unique_ptr<CollectionWriter> writer;
+    Machine::Process process;
+  };
+  std::vector<Sharer> sharers(2 + random_.Below(2));
+  for (Sharer& sharer : sharers) {
+    sharer.writer = std::make_unique<CollectionWriter>(site, history_, &holders);
+  }
+  // The first one finds nobody, and opens as if it were alone.
+  CollectionWriter& first = *sharers.front().writer;
+  if (const std::string refusal = first.Open(); !refusal.empty()) return "writer: " + refusal;
+  if (std::string violation = Adopt(first.ledger().newest, first.running()); !violation.empty()) {
+    return violation;
+  }
+  if (first.running()) machine_.ForgetFailure();
+  sharers.front().process = machine_.SwitchTo({});
+  // Others may die or fail, too. The last writer goes on to the end.
+  for (size_t i = 1; i + 1 < sharers.size(); ++i) {
+    sharers[i].process = {.operations_left = random_.Below(200), .may_fail_sync = true};
+  }
+  for (uint64_t acts = random_.Below(80); acts > 0; --acts) {
+    Sharer& sharer = sharers[random_.Below(sharers.size())];
+    if (sharer.writer == nullptr) continue;
+    std::string violation = ActOf(*sharer.writer, sharer.process);
+    if (!violation.empty()) return violation;
+    // A writer that failed dies after a while.
+    const bool has_failed = !sharer.writer->running() && random_.Percent(30);
+    if (!sharer.process.running || has_failed) sharer.writer.reset();
+  }
+  return "";
+}
+
+std::string CollectionLife::ActOf(CollectionWriter& writer, Machine::Process& process) {
+  machine_.SwitchTo(process);
+  if (writer.running()) writer.ActBesideOthers();
+  process = machine_.SwitchTo({});
+  if (!readers_.harm().empty()) return readers_.harm();
+  // They may have seen a commit that a failed sync takes back.
+  if (machine_.sync_failed()) readers_.Clear();
+  if (!writer.problem().empty()) return "writer: " + writer.problem();
+  if (!random_.Percent(15)) return "";
+  // After a failed sync the cache may lack what is restored when a member is needed.
+  std::string violation;
+  if (!machine_.sync_failed()) violation = Examine(machine_.files(), machine_.boot());
+  if (!violation.empty()) return "beside others: " + violation;
+  violation = Examine(machine_.PossibleImage(), machine_.boot() + 1);
+  return violation.empty() ? "" : "power cut beside others: " + violation;
 }
 
 // The newest commit that a writer found is where history goes on. It is durable when the writer has

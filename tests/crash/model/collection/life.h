@@ -33,6 +33,9 @@ class CollectionLife {
  private:
   std::string RunProcess();
   std::string RunWriter();
+  // Lets writers share the collection. Some die or fail while others go on.
+  std::string RunSharers();
+  std::string ActOf(CollectionWriter& writer, Machine::Process& process);
   std::string EndProcess();
   std::string CutPower();
   std::string Adopt(Txn newest, bool durable);

@@ -17,20 +17,19 @@ void Apply(const std::vector<std::pair<std::string, FilePtr>>& change, Files& na
 }  // namespace
 
 void Machine::StartProcess(std::optional<uint64_t> operations, bool fails_sync) {
-  operations_left_ = operations;
-  may_fail_sync_ = fails_sync;
-  running_ = true;
+  process_ = {.operations_left = operations, .may_fail_sync = fails_sync};
 }
 
 bool Machine::Step() {
-  if (!running_) return false;
+  if (!process_.running) return false;
   if (visit_) visit_();
-  if (operations_left_.has_value() && (*operations_left_)-- == 0) running_ = false;
-  return running_;
+  std::optional<uint64_t>& left = process_.operations_left;
+  if (left.has_value() && (*left)-- == 0) process_.running = false;
+  return process_.running;
 }
 
 void Machine::Write(SlotFile& file, int slot, const Cell& cell) {
-  const bool was_running = running_;
+  const bool was_running = process_.running;
   const bool done = Step();
   // Bytes that are written again unchanged cannot tear.
   Cell& here = file.cache[static_cast<size_t>(slot)];
@@ -54,8 +53,8 @@ void Machine::FailSync(SlotFile& file) {
 }
 
 bool Machine::Sync(SlotFile& file) {
-  if (!Step()) return running_;
-  if (may_fail_sync_ && random_.Percent(4)) {
+  if (!Step()) return process_.running;
+  if (process_.may_fail_sync && random_.Percent(4)) {
     FailSync(file);
     return false;
   }

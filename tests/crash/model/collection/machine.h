@@ -34,9 +34,16 @@ class Machine {
   void OnStep(std::function<void()> visit) { visit_ = std::move(visit); }
   // A process begins. It is killed after `operations`; `fails_sync`: one of its syncs may fail.
   void StartProcess(std::optional<uint64_t> operations, bool fails_sync);
+  // Several processes: goes on with another one, and returns this one.
+  struct Process {
+    std::optional<uint64_t> operations_left = {};
+    bool running = true;
+    bool may_fail_sync = false;
+  };
+  Process SwitchTo(const Process& process) { return std::exchange(process_, process); }
   // False once the process was killed: nothing that it does then has an effect.
-  bool running() const { return running_; }
-  void Kill() { running_ = false; }
+  bool running() const { return process_.running; }
+  void Kill() { process_.running = false; }
   // True from a sync that failed until a writer has restored what the cache may lack.
   bool sync_failed() const { return sync_failed_; }
   void ForgetFailure() { sync_failed_ = false; }
@@ -67,9 +74,7 @@ class Machine {
   Files files_;
   Files durable_files_;
   std::vector<NameChange> pending_names_;
-  std::optional<uint64_t> operations_left_;
-  bool running_ = true;
-  bool may_fail_sync_ = false;
+  Process process_;
   bool sync_failed_ = false;
   std::function<void()> visit_;
   uint64_t boot_ = 1;

@@ -5,7 +5,9 @@
 namespace cairn::model {
 
 bool CollectionReaders::AnyIn(Txn first, Txn end) const {
-  if (rules_.locks_kept && kept_.has_value() && *kept_ >= first && *kept_ < end) return true;
+  for (const auto& [writer, kept] : kept_) {
+    if (rules_.locks_kept && kept >= first && kept < end) return true;
+  }
   for (const Reader& reader : readers_) {
     if (reader.in_entry && rules_.enters) return true;
     if (reader.lock.has_value() && *reader.lock >= first && *reader.lock < end) return true;

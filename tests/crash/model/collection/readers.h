@@ -23,8 +23,9 @@ class CollectionReaders {
   // Returns true if a reader may need states of the commits [first, end). A writer asks.
   bool AnyIn(Txn first, Txn end) const;
   void Clear() { readers_.clear(); }
-  // Makes the writer a reader of this commit, or of none.
-  void Keep(std::optional<Txn> oldest) { kept_ = oldest; }
+  // Makes a writer a reader of this commit.
+  void Keep(const void* writer, Txn oldest) { kept_[writer] = oldest; }
+  void LetGo(const void* writer) { kept_.erase(writer); }
   // Says what a reader saw that must not be; empty: nothing.
   const std::string& harm() const { return harm_; }
   uint64_t checks() const { return checks_; }
@@ -54,7 +55,7 @@ class CollectionReaders {
   Random& random_;
   const History& history_;
   std::vector<Reader> readers_;
-  std::optional<Txn> kept_;
+  std::map<const void*, Txn> kept_;  // by writer
   std::string harm_;
   uint64_t checks_ = 0;
 };

@@ -46,6 +46,15 @@ struct CollectionRules {
   bool syncs_removed = true;      // before a checkpoint of the ledger drops the copies
   bool redoes_removed = true;     // by who opens for writing
   bool lists_generations = true;  // who opens a member knows since when they are listed
+  // Several writers.
+  bool confirms_turn = true;   // makes the ledger durable before anything builds on it
+  bool completes_held = true;  // a member, before a writer holds it
+  bool completes_free = true;  // what nobody holds, before the ledger drops its copies
+  bool trusts_held = true;     // does not write to what others hold
+  bool lets_go = true;         // a writer whose sync failed, before its turn ends
+  bool places_names = true;    // in each turn, those that others gave
+  bool keeps_each = true;      // each writer is a reader of the oldest commit that is kept
+  bool asks_for_names = true;  // a member that another one holds is not removed or renamed
   // Changes from outside.
   bool tells_foreign = true;
 };

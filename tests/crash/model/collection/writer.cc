@@ -48,7 +48,6 @@ bool CollectionWriter::Need(bool succeeded) {
 }
 
 std::string CollectionWriter::Open() {
-  site_.readers.Keep(std::nullopt);  // the writer before is gone
   ledger_ = ReadLedger(site_.machine.files());
   if (!ledger_.opens) return "the ledger does not open";
   ledger_file_ = site_.machine.files().at(kLedgerName);
@@ -71,6 +70,7 @@ std::string CollectionWriter::Open() {
   }
   if (site_.rules.names_redone) PlaceNames();
   if (running()) Keep(site_.random.Percent(50) ? ledger_.keep : site_.random.Below(5));
+  LetMembersGo();
   return problem_;
 }
 
@@ -78,7 +78,7 @@ void CollectionWriter::Keep(size_t commits) {
   const bool changes = commits != ledger_.keep;
   KeepPast(commits, ledger_);
   if (changes && site_.rules.lists_kept_first) WriteLedgerCheckpoint();
-  if (running() && commits > 0) site_.readers.Keep(ledger_.oldest());
+  if (running() && commits > 0) site_.readers.Keep(this, ledger_.oldest());
 }
 
 // Returns since which commits that are kept the ledger lists the generations of the member.
@@ -205,8 +205,9 @@ void CollectionWriter::Commit(bool changes_names) {
   std::set<MemberId> busy;
   if (changes_names) ChooseNames(commit, truth, busy);
   // 1. Chunks of which the ledger gets no copy.
+  for (const auto& [id, part] : staged_) AddPart(part, commit, truth);
   for (const auto& [id, entry] : ledger_.table) {
-    if (busy.contains(id) || !site_.random.Percent(60)) continue;
+    if (holders_ != nullptr || busy.contains(id) || !site_.random.Percent(60)) continue;
     if (!StagePart(id, commit, truth)) return;
   }
   if (commit.parts.empty() && commit.names.empty()) return;
@@ -255,11 +256,15 @@ bool CollectionWriter::StagePart(MemberId id, LedgerRecord& commit, Truth& truth
   Part part = member->Stage();
   part.member = id;
   part.copied = site_.rules.copies_records;
-  std::vector<ChunkAt> chunks = member->chunks();
-  ApplyEdits(part.record, chunks);
-  truth[id].chunks = IdsOf(chunks);
-  commit.parts.push_back(std::move(part));
+  AddPart(part, commit, truth);
   return running();
+}
+
+void CollectionWriter::AddPart(const Part& part, LedgerRecord& commit, Truth& truth) const {
+  std::vector<ChunkAt> chunks = members_.at(part.member)->chunks();
+  ApplyEdits(part.record, chunks);
+  truth[part.member].chunks = IdsOf(chunks);
+  commit.parts.push_back(part);
 }
 
 // All of these syncs run at the same time.
@@ -280,7 +285,7 @@ void CollectionWriter::WriteLedger(const LedgerRecord& commit) {
   ledger_.last = commit.id;
   ApplyTo(commit, ledger_);
   if (site_.rules.syncs_ledger) Need(site_.machine.Sync(*ledger_file_));
-  if (running() && ledger_.keep > 0) site_.readers.Keep(ledger_.oldest());
+  if (running() && ledger_.keep > 0) site_.readers.Keep(this, ledger_.oldest());
 }
 
 void CollectionWriter::PublishParts(const LedgerRecord& commit) {
@@ -294,7 +299,7 @@ void CollectionWriter::ChooseNames(LedgerRecord& commit, Truth& truth, std::set<
   std::vector<MemberId> members;
   for (const auto& [id, entry] : ledger_.table) {
     free.erase(entry.name);
-    members.push_back(id);
+    if (!IsHeldByOther(id) && !staged_.contains(id)) members.push_back(id);
   }
   const auto name_of = [&](MemberId id) { return ledger_.table.at(id).name; };
   const auto rename = [&](MemberId id, const std::string& to) {
@@ -307,7 +312,7 @@ void CollectionWriter::ChooseNames(LedgerRecord& commit, Truth& truth, std::set<
     busy.insert(id);
   };
   const uint64_t kind = site_.random.Below(5);
-  if (kind == 0 && members.size() == 3) {  // two members swap their names
+  if (kind == 0 && members.size() >= 2) {  // two members swap their names
     const std::string other = name_of(members[1]);
     rename(members[1], name_of(members[0]));
     rename(members[0], other);
@@ -408,8 +413,11 @@ void CollectionWriter::WriteLedgerCheckpoint() {
   }
   for (const MemberId id : touched) {
     const auto member = members_.find(id);
-    if (!site_.rules.syncs_before_cut || member == members_.end()) continue;
-    if (!Need(member->second->Sync())) return;
+    if (member == members_.end()) {
+      if (holders_ != nullptr && !CompleteFree(id)) return;
+    } else if (site_.rules.syncs_before_cut && !Need(member->second->Sync())) {
+      return;
+    }
   }
   if (site_.rules.syncs_names_before_cut) site_.machine.SyncNames();
   const int old = As<Header>(ledger_file_->cache[0])->checkpoint;

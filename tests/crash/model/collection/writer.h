@@ -19,7 +19,16 @@ namespace cairn::model {
 // Once the process was killed, or the writer has stopped, nothing has an effect any more.
 class CollectionWriter {
  public:
-  CollectionWriter(MemberWriter::Site site, History& history) : site_(site), history_(history) {}
+  // Says which writer holds a member, of those that share the collection. A writer that dies holds
+  // nothing.
+  using Holders = std::map<MemberId, const CollectionWriter*>;
+
+  // With `holders` it shares the collection.
+  CollectionWriter(MemberWriter::Site site, History& history, Holders* holders = nullptr)
+      : site_(site), history_(history), holders_(holders) {}
+  ~CollectionWriter();
+  CollectionWriter(const CollectionWriter&) = delete;
+  CollectionWriter& operator=(const CollectionWriter&) = delete;
 
   static void CreateCollection(Machine& machine, Id& ids);
 
@@ -30,6 +39,8 @@ class CollectionWriter {
 
   // Does one thing at random.
   void Act();
+  // Does one thing at random beside others that share the collection, in a turn.
+  void ActBesideOthers();
   // Leaves complete checkpoints.
   void Close();
   // Returns why it stopped by itself; empty: it did not.
@@ -45,6 +56,7 @@ class CollectionWriter {
   void Commit(bool changes_names);
   void ListCheckpoints(LedgerRecord& commit);
   bool StagePart(MemberId id, LedgerRecord& commit, Truth& truth);
+  void AddPart(const Part& part, LedgerRecord& commit, Truth& truth) const;
   bool SyncStaged(const LedgerRecord& commit);
   void PublishParts(const LedgerRecord& commit);
   void WriteLedger(const LedgerRecord& commit);
@@ -65,12 +77,23 @@ class CollectionWriter {
 
   MemberWriter* OpenMember(MemberId id);
   bool Need(bool succeeded);
+  // Several writers.
+  bool TakeTurn();
+  void EndTurn();
+  bool IsHeldByOther(MemberId id) const;
+  MemberWriter* HoldMember(MemberId id);
+  void StageBesideOthers();
+  void CommitBesideOthers();
+  void LetMembersGo();
+  bool CompleteFree(MemberId id);
 
   MemberWriter::Site site_;
   History& history_;
   Ledger ledger_;
   FilePtr ledger_file_;
   std::map<MemberId, std::unique_ptr<MemberWriter>> members_;
+  Holders* holders_;
+  std::map<MemberId, Part> staged_;  // by a writer that shares the collection
   bool stopped_ = false;
   std::string problem_;
 };
