@@ -261,6 +261,11 @@ def ledger_layers():
     past = struct.pack("<QII", 9, 2, 0) + struct.pack("<I", 3) + edits
     members = struct.pack("<QI", 5, 2) + name("/a") + entry + name("/g/b") + entry
     yield b"\0" + binary(struct.pack("<I", 2) + members + past)
+    listed = struct.pack("<QI", 3, 1) + name("/a") + b"\3" + position
+    copied = struct.pack("<QI", 4, 1) + name("/a") + b"\4" + entry
+    past = struct.pack("<QI", 9, 2) + struct.pack("<QI", 2, 3) + edits
+    yield b"\0" + binary(struct.pack("<I", 3) + members + past + listed)
+    yield b"\0" + binary(struct.pack("<I", 3) + members + past + copied)
     patch = struct.pack("<qI", 100, 3) + b"abc"
     part = name("/g/b") + position + struct.pack("<I", 2) + patch + patch
     removed = struct.pack("<I", 1) + name("/a")
@@ -269,6 +274,8 @@ def ledger_layers():
     copies = struct.pack("<I", 2) + name("/c") + struct.pack("<QBQI", 4, 0, 1, 0) + chunk
     yield b"\1" + binary(struct.pack("<IQ3I", 2, 6, 0, 0, 0) + copies)
     yield b"\3" + layer(copies)
+    instead = struct.pack("<I", 1) + name("/a") + entry[:-1] + b"\5"
+    yield b"\1" + binary(struct.pack("<IQ", 3, 6) + removed + instead + struct.pack("<I", 1) + part)
     whole = struct.pack("<I", 1) + name("/c") + b"\2"
     yield b"\2" + layer(struct.pack("<4Q", 1, 2, 3, 4) + removed + whole + struct.pack("<I", 1) + name("/g/b"))
 

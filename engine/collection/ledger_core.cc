@@ -33,9 +33,14 @@ absl::Status CheckHasNoMembers(const Site& site) {
 
 }  // namespace
 
+absl::StatusOr<Snapshot> LedgerView::OpenMember(std::string_view name) const {
+  std::string path;
+  return FindMember(name, path);
+}
+
 // A writer that removes or replaces the member puts its file aside. So the file is there, or
 // another one is that does not hold the state, or it is aside already.
-absl::StatusOr<Snapshot> LedgerView::OpenMember(std::string_view name) const {
+absl::StatusOr<Snapshot> LedgerView::FindMember(std::string_view name, std::string& path) const {
   const auto member = table().members.find(name);
   if (member == table().members.end()) {
     return NotFound("%s: no member of the collection %s", name.substr(0, 256), site().root);
@@ -43,12 +48,15 @@ absl::StatusOr<Snapshot> LedgerView::OpenMember(std::string_view name) const {
   const MemberEntry& entry = member->second;
   const auto patches = [&](uint64_t after) { return ledger_->PatchesOf(name, after); };
   const OpenOptions options = site().MemberOptions();
-  const std::string path = site().PathOf(name, entry.kind);
+  path = site().PathOf(name, entry.kind);
   absl::StatusOr<Snapshot> found = OpenMemberAt(path, options, entry.position, patches);
   if (found.ok()) return found;
-  absl::StatusOr<Snapshot> aside =
-      OpenMemberAt(site().AsidePath(name, entry.id), options, entry.position, patches);
-  if (aside.ok()) return aside;
+  const std::string aside_path = site().AsidePath(name, entry.id);
+  absl::StatusOr<Snapshot> aside = OpenMemberAt(aside_path, options, entry.position, patches);
+  if (aside.ok()) {
+    path = aside_path;
+    return aside;
+  }
   // A writer may just have given the file its name.
   if (absl::IsNotFound(aside.status())) {
     found = OpenMemberAt(path, options, entry.position, patches);
@@ -132,7 +140,7 @@ absl::StatusOr<ViewPtr> LedgerCore::OpenCommit(uint64_t number) {
   absl::StatusOr<std::shared_ptr<const Ledger>> ledger = LedgerAt(*newest, number);
   if (!ledger.ok()) return AtPath(site_->LedgerPath(), ledger.status());
   CAIRN_ASSIGN_OR_RETURN(std::shared_ptr<const void> registered,
-                         frame::ReaderLocks::Hold(locks_, CommitByte(number)));
+                         frame::ReaderLocks::Hold(locks_, CommitByte((*ledger)->table.number)));
   return std::make_shared<const LedgerView>(site_, *std::move(ledger), std::move(registered));
 }
 

@@ -36,6 +36,9 @@ class LedgerView final : public View {
   absl::StatusOr<VerifyReport> Verify(const VerifyOptions& options) const override;
 
  private:
+  // Opens a member, and tells in which file it is.
+  absl::StatusOr<Snapshot> FindMember(std::string_view name, std::string& path) const;
+
   const std::shared_ptr<const Ledger> ledger_;
   const std::shared_ptr<const void> registered_;
 };

@@ -29,10 +29,11 @@ struct Newer {
   Snapshot newest;
 };
 
-void NoteNewer(const Site& site, const std::string& name, const MemberEntry& entry,
-               std::vector<Newer>& newer) {
-  const absl::StatusOr<Frame> frame =
-      Frame::Open(site.PathOf(name, entry.kind), site.MemberOptions());
+// `path` is that of the file which holds the state. While a commit gives names to files, another
+// file may have the name of the member.
+void NoteNewer(const Site& site, const std::string& name, const std::string& path,
+               const MemberEntry& entry, std::vector<Newer>& newer) {
+  const absl::StatusOr<Frame> frame = Frame::Open(path, site.MemberOptions());
   if (!frame.ok() || !IsAhead(frame->snapshot(), entry.position).value_or(false)) return;
   newer.push_back({.name = &name, .id = entry.id, .newest = frame->snapshot()});
 }
@@ -63,8 +64,9 @@ absl::StatusOr<VerifyReport> LedgerView::Verify(const VerifyOptions& options) co
   CAIRN_RETURN_IF_ERROR(whole.Add("embed.b2e", OpenLedger(site())));
   std::vector<Newer> newer;
   for (const auto& [name, entry] : table().members) {
-    CAIRN_RETURN_IF_ERROR(whole.Add(name, OpenMember(name)));
-    NoteNewer(site(), name, entry, newer);
+    std::string path;
+    CAIRN_RETURN_IF_ERROR(whole.Add(name, FindMember(name, path)));
+    NoteNewer(site(), name, path, entry, newer);
   }
   CAIRN_RETURN_IF_ERROR(AddAhead(site(), newer, whole));
   return std::move(whole).Take();

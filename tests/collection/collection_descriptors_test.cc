@@ -115,6 +115,28 @@ TEST_F(CollectionDescriptorsTest, NewMemberTakesTwoFiles) {
   EXPECT_EQ(OpenFiles() - before, int64_t{2} * 20);
 }
 
+TEST_F(CollectionDescriptorsTest, CloseInPiecesPushesNoCommitOut) {
+  const FileLimit limit(256);
+  constexpr int kMembers = 60;
+  ASSERT_TRUE(IsOk(Fill(kMembers).Close()));
+  Collection collection = Collection::Open(path_).value();
+  CollectionWriter writer = collection.OpenWriter({.keep_commits = 2}).value();
+  for (int32_t round = 0; round < 3; ++round) {
+    for (int member = 0; member < kMembers; ++member) {
+      ASSERT_TRUE(IsOk(Edit(writer, member, round)));
+    }
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  const std::vector<CommitInfo> before = collection.History().value();
+  ASSERT_EQ(before.size(), 3);
+  ASSERT_TRUE(IsOk(writer.Close()));
+  std::vector<CommitInfo> after = collection.History().value();
+  EXPECT_GT(after.back().number, before.back().number + 1) << "Close took no pieces";
+  EXPECT_EQ(after.back(), (CommitInfo{.number = after.back().number}));
+  after.pop_back();
+  EXPECT_EQ(after, before);
+}
+
 TEST_F(CollectionDescriptorsTest, EditsPastTheLimitAreRefusedAndTheOthersCommitted) {
   CollectionWriter writer = Fill(kManyMembers);
   const FileLimit limit(256);

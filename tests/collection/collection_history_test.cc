@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
@@ -60,6 +61,12 @@ class CollectionHistoryTest : public testing::Test {
     }
     return numbers;
   }
+  int64_t FilesAside() const {
+    const std::filesystem::directory_iterator files(path_);
+    return std::ranges::count_if(files, [](const auto& file) {
+      return file.path().filename().string().starts_with(".cairn-");
+    });
+  }
   int64_t DiskSpace() const {
     int64_t size = 0;
     for (const auto& file : std::filesystem::recursive_directory_iterator(path_)) {
@@ -102,11 +109,10 @@ TEST_F(CollectionHistoryTest, TellsWhatEachCommitChanged) {
   ASSERT_TRUE(IsOk(writer.Remove("/b")));
   ASSERT_TRUE(IsOk(writer.Compact("/a")));
   ASSERT_TRUE(IsOk(writer.Commit()));
-  const std::vector<CommitInfo> expected = {
-      {.number = 0},
-      {.number = 1, .added = {"/a", "/b"}},
-      {.number = 2, .changed = {"/a"}, .attributes = {"/"}},
-      {.number = 3, .added = {"/a"}, .removed = {"/a", "/b"}}};
+  const std::vector<CommitInfo> expected = {{.number = 0},
+                                            {.number = 1, .added = {"/a", "/b"}},
+                                            {.number = 2, .changed = {"/a"}, .attributes = {"/"}},
+                                            {.number = 3, .removed = {"/b"}}};
   EXPECT_EQ(collection().History().value(), expected);
   ASSERT_TRUE(IsOk(writer.Close()));
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -121,14 +127,85 @@ TEST_F(CollectionHistoryTest, NumberOfKeptCommitsIsRemembered) {
   Add(writer, "/a", {1});
   ASSERT_TRUE(IsOk(writer.Commit()));
   EXPECT_EQ(Kept(), (std::vector<uint64_t>{0, 1}));
+  Append(writer, "/a", {2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
   ASSERT_TRUE(IsOk(writer.Close()));
-  const uint64_t newest = Kept().back();
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{0, 1, 2, 3})) << "Close does not count";
+  { OpenWriter(2); }
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{0, 1, 2, 3}));
   { OpenWriter(1); }
-  EXPECT_EQ(Kept(), (std::vector<uint64_t>{newest - 1, newest}));
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{1, 2, 3}));
   { OpenWriter(0); }
-  EXPECT_EQ(Kept(), (std::vector<uint64_t>{newest}));
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{3}));
   { OpenWriter(9); }
-  EXPECT_EQ(Kept(), (std::vector<uint64_t>{newest})) << "what was given up comes back";
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{3})) << "what was given up comes back";
+}
+
+TEST_F(CollectionHistoryTest, CommitsWithoutContentPushNoneOut) {
+  {
+    CollectionWriter writer = OpenWriter(2);
+    Add(writer, "/a", {1});
+    Add(writer, "/empty", {});
+    ASSERT_TRUE(IsOk(writer.EditAttributes("/")->SetVlmetalayer("t", {})));
+    ASSERT_EQ(writer.Commit().value(), 1);
+    Append(writer, "/a", {2});
+    ASSERT_TRUE(IsOk(writer.Edit("/empty")->SetVlmetalayer("u", {})));
+    ASSERT_TRUE(IsOk(writer.EditAttributes("/")->SetVlmetalayer("u", {})));
+    ASSERT_EQ(writer.Commit().value(), 2);
+    ASSERT_TRUE(IsOk(writer.Close()));
+  }
+  const uint64_t closed = collection().Refresh()->number();
+  ASSERT_GT(closed, 2);
+  std::optional<CollectionSnapshot> between = collection().snapshot();
+  CollectionWriter writer = OpenWriter();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(IsOk(writer.Compact("/a")));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  const std::vector<CommitInfo> expected = {
+      {.number = 0},
+      {.number = 1, .added = {"/a", "/empty"}, .attributes = {"/"}},
+      {.number = 2, .changed = {"/a", "/empty"}, .attributes = {"/"}},
+      {.number = closed + 10}};
+  EXPECT_EQ(collection().History().value(), expected);
+  EXPECT_EQ(IntsOf(collection().OpenCommit(1).value(), "/a"), (Ints{1}));
+  EXPECT_EQ(IntsOf(collection().OpenCommit(2).value(), "/a"), (Ints{1, 2}));
+  EXPECT_EQ(collection().OpenCommit(closed + 3)->number(), 2) << "has the same content";
+  EXPECT_EQ(IntsOf(*between, "/a"), (Ints{1, 2})) << "a reader keeps what the history does not";
+  between.reset();
+  ASSERT_TRUE(IsOk(collection().Refresh()));
+  Append(writer, "/a", {3});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{1, 2, closed + 11}));
+  // Files of commit 2 lie aside: of /a, /empty and the attributes. No copy between does.
+  EXPECT_EQ(FilesAside(), 3);
+  EXPECT_EQ(collection().OpenCommit(2)->OpenMember("/empty")->vlmetalayers().size(), 1);
+}
+
+TEST_F(CollectionHistoryTest, CompactedCopyThatIsEditedCountsAsAChange) {
+  CollectionWriter writer = OpenWriter(5);
+  Add(writer, "/a", {1});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  ASSERT_TRUE(IsOk(writer.Compact("/a")));
+  Append(writer, "/a", {2});
+  ASSERT_TRUE(IsOk(writer.Commit()));
+  EXPECT_EQ(collection().History()->back(),
+            (CommitInfo{.number = 2, .added = {"/a"}, .removed = {"/a"}}));
+  EXPECT_EQ(IntsOf(collection().OpenCommit(1).value(), "/a"), (Ints{1}));
+  EXPECT_EQ(IntsOf(collection().OpenCommit(2).value(), "/a"), (Ints{1, 2}));
+}
+
+TEST_F(CollectionHistoryTest, RecoveryOfAHealthyCollectionMakesNoCommit) {
+  {
+    CollectionWriter writer = OpenWriter(5);
+    Add(writer, "/a", {1});
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    Append(writer, "/a", {2});
+    ASSERT_TRUE(IsOk(writer.Commit()));
+  }
+  EXPECT_EQ(Collection::Recover(path_).value(), CollectionRecovery());
+  ASSERT_TRUE(IsOk(collection().Refresh()));
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{0, 1, 2}));
 }
 
 TEST_F(CollectionHistoryTest, CopiesHaveNoHistory) {
@@ -179,7 +256,8 @@ TEST_F(CollectionHistoryTest, RecoveryGivesUpWhatItMayOverwrite) {
   writer = OpenWriter();
   Append(writer, "/a", {3});
   ASSERT_TRUE(IsOk(writer.Commit()));
-  EXPECT_EQ(Kept().size(), kept.size() + 1) << "the number of kept commits is forgotten";
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{kept[0], kept.back() + 1}))
+      << "the number of kept commits is forgotten";
 }
 
 // A collection that many writers change, one after the other, each for few commits.
@@ -207,19 +285,27 @@ class Growth {
     }
   }
 
-  // Opens all commits that are kept.
+  // Opens all commits that are kept, and those between that changed no content.
   void Check() {
+    std::vector<uint64_t> expected;
+    for (const auto& [number, contents] : states_) {
+      if (number == 0 || contents != states_[number - 1]) expected.push_back(number);
+    }
+    const auto dropped = std::ssize(expected) - static_cast<ptrdiff_t>(keep_) - 1;
+    if (dropped > 0) expected.erase(expected.begin(), expected.begin() + dropped);
+    const uint64_t newest = states_.rbegin()->first;
+    if (expected.back() != newest) expected.push_back(newest);
+    std::vector<uint64_t> listed;
     const std::vector<CommitInfo> history = collection_.History().value();
-    const uint64_t newest = history.back().number;
-    EXPECT_EQ(history[0].number, newest - std::min(newest, keep_));
-    EXPECT_EQ(history.size(), newest - history[0].number + 1);
-    for (const CommitInfo& commit : history) {
-      const absl::StatusOr<CollectionSnapshot> snapshot = collection_.OpenCommit(commit.number);
+    for (const CommitInfo& commit : history) listed.push_back(commit.number);
+    EXPECT_EQ(listed, expected);
+    for (uint64_t number = expected[0]; number <= newest; ++number) {
+      const absl::StatusOr<CollectionSnapshot> snapshot = collection_.OpenCommit(number);
       ASSERT_TRUE(IsOk(snapshot));
-      ASSERT_TRUE(states_.contains(commit.number));
+      EXPECT_EQ(snapshot->number(), *std::prev(std::ranges::upper_bound(expected, number)));
       Contents found;
       for (const std::string& name : snapshot->Members()) found[name] = IntsOf(*snapshot, name);
-      EXPECT_TRUE(found == states_[commit.number]) << "commit " << commit.number;
+      EXPECT_TRUE(found == states_[number]) << "commit " << number;
     }
   }
 

@@ -116,10 +116,16 @@ class CollectionLife {
       }
       if (dice_.Percent(30)) continue;
       states_[number_ + 1] = states_[number_];  // lists checkpoints
+      const absl::StatusOr<std::vector<CommitInfo>> before = collection->History();
+      if (!before.ok()) return before.status();
       if (const absl::Status status = writer->Close(); !status.ok()) return status;
       const absl::StatusOr<CollectionSnapshot> closed = collection->Refresh();
       if (!closed.ok()) return closed.status();
       number_ = acknowledged_ = closed->number();
+      const absl::StatusOr<std::vector<CommitInfo>> after = collection->History();
+      if (!after.ok()) return after.status();
+      const bool keeps_some = before->size() > 1;
+      if (keeps_some && after->front() != before->front()) Violate("closing pushed a commit out");
     }
     return absl::OkStatus();
   }
@@ -245,6 +251,12 @@ class CollectionLife {
     const absl::StatusOr<std::vector<CommitInfo>> history = collection.History();
     if (!history.ok()) return history.status();
     if (history->back().number != newest) Violate("the history does not end with the last commit");
+    CheckHistory(*history);
+    const uint64_t any =
+        history->front().number + dice_.Below(newest - history->front().number + 1);
+    const absl::StatusOr<CollectionSnapshot> between = collection.OpenCommit(any);
+    if (!between.ok()) return between.status();
+    CheckMembers(*between, "history, between");
     for (const CommitInfo& commit : *history) {
       if (dice_.Percent(40)) continue;
       absl::StatusOr<CollectionSnapshot> snapshot = collection.OpenCommit(commit.number);
@@ -257,6 +269,24 @@ class CollectionLife {
       }
     }
     return absl::OkStatus();
+  }
+
+  // All commits that changed content are listed, and of the others the newest at most.
+  void CheckHistory(const std::vector<CommitInfo>& history) {
+    for (size_t i = 1; i < history.size(); ++i) {
+      const CommitInfo& commit = history[i];
+      const uint64_t before = history[i - 1].number;
+      if (commit.number <= before) return Violate("the history is out of order");
+      for (uint64_t number = before + 1; number < commit.number; ++number) {
+        if (states_[number] != states_[before]) Violate("the history lacks a commit");
+      }
+      const bool is_told =
+          !commit.added.empty() || !commit.removed.empty() || !commit.changed.empty();
+      if (!is_told && states_[commit.number] != states_[before]) {
+        Violate("the history does not tell a change");
+      }
+      if (!is_told && i + 1 < history.size()) Violate("the history has a commit without content");
+    }
   }
 
   void CheckMembers(const CollectionSnapshot& snapshot, const std::string& when) {

@@ -303,10 +303,25 @@ class SharedLife {
   void ReadHistory(Collection& collection) {
     const absl::StatusOr<std::vector<CommitInfo>> history = collection.History();
     if (!history.ok()) return Violate("history: " + history.status().ToString());
+    CheckHistory(*history);
     for (const CommitInfo& commit : *history) {
       const absl::StatusOr<CollectionSnapshot> state = collection.OpenCommit(commit.number);
       if (!state.ok()) return Violate("history: " + state.status().ToString());
       Check(*state, "history");
+    }
+  }
+
+  // All commits that changed content are listed, and of the others the newest at most.
+  void CheckHistory(const std::vector<CommitInfo>& history) {
+    for (size_t i = 1; i < history.size(); ++i) {
+      const CommitInfo& commit = history[i];
+      const uint64_t before = history[i - 1].number;
+      for (uint64_t number = before + 1; number < commit.number; ++number) {
+        if (states_[number] != states_[before]) Violate("the history lacks a commit");
+      }
+      const bool is_told =
+          !commit.added.empty() || !commit.removed.empty() || !commit.changed.empty();
+      if (!is_told && i + 1 < history.size()) Violate("the history has a commit without content");
     }
   }
 

@@ -30,4 +30,11 @@ bool IsReadBefore(const File& ledger, uint64_t number) {
   return ledger.IsLocked(CommitByte(0), static_cast<int64_t>(number)).value_or(true);
 }
 
+bool IsReadBeside(const File& ledger, uint64_t oldest, uint64_t number) {
+  if (IsReadBefore(ledger, std::min(oldest, number))) return true;
+  if (number <= oldest + 1) return false;
+  const auto count = static_cast<int64_t>(number - oldest - 1);
+  return ledger.IsLocked(CommitByte(oldest + 1), count).value_or(true);
+}
+
 }  // namespace cairn::collection

@@ -53,6 +53,9 @@ class Retention {
 // Returns true if any reader may need files or bytes of commits before `number`, or if that cannot
 // be found out.
 bool IsReadBefore(const File& ledger, uint64_t number);
+// Returns true if any reader may need files of commits before `number` that the commit `oldest`
+// does not have, or if that cannot be found out. The writer itself reads `oldest`.
+bool IsReadBeside(const File& ledger, uint64_t oldest, uint64_t number);
 
 }  // namespace cairn::collection
 

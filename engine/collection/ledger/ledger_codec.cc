@@ -15,10 +15,16 @@ namespace cairn::collection {
 namespace {
 
 constexpr uint32_t kVersion = 1;
-constexpr uint32_t kVersionWithHistory = 2;  // of a table
-constexpr uint32_t kVersionWithCopies = 2;   // of a commit
+// Versions of a table. In the older one of them each past commit leads to the number before its
+// own.
+constexpr uint32_t kVersionWithHistory = 2;
+constexpr uint32_t kVersionWithNumbers = 3;
+// Versions of a commit.
+constexpr uint32_t kVersionWithCopies = 2;     // of objects
+constexpr uint32_t kVersionWithReplacing = 3;  // with members that take the place of others
 constexpr uint8_t kCheckpointFlag = 1;
 constexpr uint8_t kSyncedFlag = 2;
+constexpr uint8_t kReplacesFlag = 4;
 
 void WritePosition(const Position& position, uint8_t flags, ByteWriter& writer) {
   writer.Le(position.generation, position.hash);
@@ -35,19 +41,19 @@ uint8_t ReadPosition(Position& position, uint8_t known, ByteReader& reader) {
   return flags & known;
 }
 
-void WriteEntry(const MemberEntry& entry, ByteWriter& writer) {
+void WriteEntry(const MemberEntry& entry, uint8_t flags, ByteWriter& writer) {
   writer.Le(entry.id);
   writer.U8(static_cast<uint8_t>(entry.kind));
-  WritePosition(entry.position, 0, writer);
+  WritePosition(entry.position, flags, writer);
 }
 
-MemberEntry ReadEntry(ByteReader& reader) {
-  MemberEntry entry{.id = reader.Le<uint64_t>("id")};
+// Returns the flags as ReadPosition does.
+uint8_t ReadEntry(MemberEntry& entry, uint8_t known, ByteReader& reader) {
+  entry.id = reader.Le<uint64_t>("id");
   const uint8_t kind = reader.U8("kind");
   entry.kind = static_cast<MemberKind>(kind);
   if (SuffixOf(entry.kind).empty()) reader.Fail("kind", "unknown: %d", kind);
-  ReadPosition(entry.position, 0, reader);
-  return entry;
+  return ReadPosition(entry.position, known, reader);
 }
 
 ByteWriter BeginLayer(uint32_t version) {
@@ -107,22 +113,23 @@ bool ChangesPosition(const PastEdit& edit) {
 void WritePast(const LedgerTable& table, ByteWriter& writer) {
   writer.Le(table.keep, static_cast<uint32_t>(table.past.size()));
   for (const auto& commit : table.past) {
-    writer.Le(static_cast<uint32_t>(commit->size()));
-    for (const PastEdit& edit : *commit) {
+    writer.Le(commit->before, static_cast<uint32_t>(commit->edits.size()));
+    for (const PastEdit& edit : commit->edits) {
       WriteName(edit.name, writer);
       writer.U8(static_cast<uint8_t>(edit.kind));
-      if (edit.kind == PastEdit::Kind::kRemoved) WriteEntry(edit.before, writer);
+      if (edit.has_entry()) WriteEntry(edit.before, 0, writer);
       if (ChangesPosition(edit)) WritePosition(edit.before.position, 0, writer);
     }
   }
 }
 
-PastEdit ReadPastEdit(ByteReader& reader) {
+PastEdit ReadPastEdit(uint32_t version, ByteReader& reader) {
   PastEdit edit{.name = ReadName(reader)};
   const uint8_t kind = reader.U8("kind of an edit");
   edit.kind = static_cast<PastEdit::Kind>(kind);
-  if (edit.kind == PastEdit::Kind::kRemoved) {
-    edit.before = ReadEntry(reader);
+  const bool is_newer = edit.kind == PastEdit::Kind::kReplaced && version < kVersionWithNumbers;
+  if (edit.has_entry() && !is_newer) {
+    ReadEntry(edit.before, 0, reader);
   } else if (ChangesPosition(edit)) {
     ReadPosition(edit.before.position, 0, reader);
   } else if (edit.kind != PastEdit::Kind::kAdded) {
@@ -131,19 +138,32 @@ PastEdit ReadPastEdit(ByteReader& reader) {
   return edit;
 }
 
-void ReadPast(LedgerTable& table, ByteReader& reader) {
+void FailPast(uint32_t commits, const LedgerTable& table, ByteReader& reader) {
+  reader.Fail("past commits", "%d of %d, of which %d are kept", commits, table.number, table.keep);
+}
+
+// Commits of the older version that change no content are joined here, as a writer joins them now.
+void ReadPast(uint32_t version, LedgerTable& table, ByteReader& reader) {
+  const bool has_numbers = version >= kVersionWithNumbers;
   table.keep = reader.Le<uint64_t>("kept commits");
   const uint32_t commits = ReadCount("past commits", 4, reader);
-  if (reader.ok() && (commits > table.keep || commits > table.number || table.keep == 0)) {
-    reader.Fail("past commits", "%d of %d, of which %d are kept", commits, table.number,
-                table.keep);
-  }
+  if (reader.ok() && (commits > table.number || table.keep == 0)) FailPast(commits, table, reader);
   for (uint32_t i = 0; i < commits && reader.ok(); ++i) {
-    auto commit = std::make_shared<PastCommit>();
+    PastCommit commit{.before = table.number - commits + i};
+    if (has_numbers) commit.before = reader.Le<uint64_t>("number of a past commit");
+    const bool follows = commit.before < table.number &&
+                         (table.past.empty() || table.past.back()->before < commit.before);
+    const bool is_joined = has_numbers && !table.past.empty();
+    if (!follows || (is_joined && !table.past.back()->changes_content())) {
+      reader.Fail("number of a past commit", "%d", commit.before);
+    }
     const uint32_t edits = ReadCount("past edits", kLeastName + 1, reader);
-    for (uint32_t j = 0; j < edits && reader.ok(); ++j) commit->push_back(ReadPastEdit(reader));
-    table.past.push_back(std::move(commit));
+    for (uint32_t j = 0; j < edits && reader.ok(); ++j) {
+      commit.edits.push_back(ReadPastEdit(version, reader));
+    }
+    AddPast(std::move(commit), table);
   }
+  if (reader.ok() && CountPast(table) > table.keep) FailPast(commits, table, reader);
 }
 
 }  // namespace
@@ -176,24 +196,28 @@ bool LedgerTable::operator==(const LedgerTable& other) const {
 // A Cairn that knows no history would use the space of kept commits again, so it must not write.
 std::vector<std::byte> EncodeTable(const LedgerTable& table) {
   const bool has_history = table.keep > 0;
-  ByteWriter writer = BeginLayer(has_history ? kVersionWithHistory : kVersion);
+  ByteWriter writer = BeginLayer(has_history ? kVersionWithNumbers : kVersion);
   writer.Le(table.number, static_cast<uint32_t>(table.members.size()));
   for (const auto& [name, entry] : table.members) {
     WriteName(name, writer);
-    WriteEntry(entry, writer);
+    WriteEntry(entry, 0, writer);
   }
   if (has_history) WritePast(table, writer);
   return EndBinary(std::move(writer));
 }
 
+// A Cairn that does not know which members replace others would count them as changes.
 std::vector<std::byte> EncodeCommit(const LedgerCommit& commit) {
-  ByteWriter writer = BeginLayer(commit.copies.empty() ? kVersion : kVersionWithCopies);
+  const bool replaces = std::ranges::any_of(commit.added, &AddedMember::replaces);
+  uint32_t version = commit.copies.empty() ? kVersion : kVersionWithCopies;
+  if (replaces) version = kVersionWithReplacing;
+  ByteWriter writer = BeginLayer(version);
   writer.Le(commit.number, static_cast<uint32_t>(commit.removed.size()));
   for (const std::string& name : commit.removed) WriteName(name, writer);
   writer.Le(static_cast<uint32_t>(commit.added.size()));
   for (const AddedMember& added : commit.added) {
     WriteName(added.name, writer);
-    WriteEntry(added.entry, writer);
+    WriteEntry(added.entry, added.replaces ? kReplacesFlag : 0, writer);
   }
   writer.Le(static_cast<uint32_t>(commit.parts.size()));
   for (const MemberPart& part : commit.parts) {
@@ -214,17 +238,18 @@ absl::StatusOr<LedgerTable> ParseTable(Bytes layer) {
   ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithHistory, kTableLayer));
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithNumbers, kTableLayer));
   LedgerTable table{.number = reader.Le<uint64_t>("number")};
   const uint32_t count = ReadCount("members", kLeastName + kLeastEntry, reader);
   for (uint32_t i = 0; i < count && reader.ok(); ++i) {
     std::string name = ReadName(reader);
-    const MemberEntry entry = ReadEntry(reader);
+    MemberEntry entry;
+    ReadEntry(entry, 0, reader);
     const bool is_next = table.members.empty() || table.members.rbegin()->first < name;
     if (!is_next) reader.Fail("name", "number %d is not in order", i);
     table.members.emplace_hint(table.members.end(), std::move(name), entry);
   }
-  if (version == kVersionWithHistory) ReadPast(table, reader);
+  if (version >= kVersionWithHistory) ReadPast(version, table, reader);
   CAIRN_RETURN_IF_ERROR(EndOf(reader));
   return table;
 }
@@ -234,14 +259,15 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   ReadBinaryHead(reader);
   const auto version = reader.Le<uint32_t>("version");
   CAIRN_RETURN_IF_ERROR(reader.status());
-  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithCopies, kCommitLayer));
+  CAIRN_RETURN_IF_ERROR(CheckVersion(version, kVersionWithReplacing, kCommitLayer));
   LedgerCommit commit{.number = reader.Le<uint64_t>("number")};
   const uint32_t removed = ReadCount("removed members", kLeastName, reader);
   for (uint32_t i = 0; i < removed && reader.ok(); ++i) commit.removed.push_back(ReadName(reader));
+  const uint8_t known = version == kVersionWithReplacing ? kReplacesFlag : 0;
   const uint32_t added = ReadCount("added members", kLeastName + kLeastEntry, reader);
   for (uint32_t i = 0; i < added && reader.ok(); ++i) {
     AddedMember member{.name = ReadName(reader), .entry = {}};
-    member.entry = ReadEntry(reader);
+    member.replaces = ReadEntry(member.entry, known, reader) != 0;
     commit.added.push_back(std::move(member));
   }
   const uint32_t parts = ReadCount("parts", kLeastName + kLeastPosition + 4, reader);
@@ -252,50 +278,6 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer) {
   }
   CAIRN_RETURN_IF_ERROR(EndOf(reader));
   return commit;
-}
-
-absl::Status ApplyCommit(const LedgerCommit& commit, LedgerTable& table) {
-  if (commit.number == 0 || commit.number - 1 != table.number) {
-    return DataLoss("ledger: commit %d follows commit %d", commit.number, table.number);
-  }
-  PastCommit past;
-  const auto note = [&](const std::string& name, PastEdit::Kind kind, const MemberEntry& before) {
-    if (table.keep > 0) past.push_back({.name = name, .kind = kind, .before = before});
-  };
-  for (const std::string& name : commit.removed) {
-    const auto member = table.members.find(name);
-    if (member == table.members.end()) {
-      return DataLoss("ledger: commit %d removes %s, which is not there", commit.number, name);
-    }
-    note(name, PastEdit::Kind::kRemoved, member->second);
-    table.members.erase(member);
-  }
-  for (const AddedMember& added : commit.added) {
-    if (!table.members.emplace(added.name, added.entry).second) {
-      return DataLoss("ledger: commit %d adds %s, which is there", commit.number, added.name);
-    }
-    note(added.name, PastEdit::Kind::kAdded, {});
-  }
-  for (const MemberPart& part : commit.parts) {
-    const auto member = table.members.find(part.name);
-    if (member == table.members.end()) {
-      return DataLoss("ledger: commit %d changes %s, which is not there", commit.number, part.name);
-    }
-    const bool changes = part.synced || !part.patches.empty();
-    note(part.name, changes ? PastEdit::Kind::kChanged : PastEdit::Kind::kCheckpointed,
-         {.position = member->second.position});
-    member->second.position = part.position;
-  }
-  table.number = commit.number;
-  if (table.keep > 0) table.past.push_back(std::make_shared<const PastCommit>(std::move(past)));
-  KeepPast(table.keep, table);
-  return absl::OkStatus();
-}
-
-void KeepPast(uint64_t commits, LedgerTable& table) {
-  table.keep = commits;
-  if (table.past.size() <= commits) return;
-  table.past.erase(table.past.begin(), table.past.end() - static_cast<ptrdiff_t>(commits));
 }
 
 }  // namespace cairn::collection

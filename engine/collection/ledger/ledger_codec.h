@@ -3,6 +3,7 @@
 #ifndef CAIRN_ENGINE_COLLECTION_LEDGER_LEDGER_CODEC_H_
 #define CAIRN_ENGINE_COLLECTION_LEDGER_LEDGER_CODEC_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,23 +54,43 @@ using MemberTable = absl::btree_map<std::string, MemberEntry, std::less<>>;
 
 // An edit of a commit, and how the member was before.
 struct PastEdit {
-  // The numbers are those of the ledger. A checkpoint changes the position, and no content.
-  enum class Kind : uint8_t { kAdded = 0, kRemoved = 1, kChanged = 2, kCheckpointed = 3 };
+  // The numbers are those of the ledger. A checkpoint changes the position, and a copy of the
+  // member may take its place. Neither changes content.
+  enum class Kind : uint8_t {
+    kAdded = 0,
+    kRemoved = 1,
+    kChanged = 2,
+    kCheckpointed = 3,
+    kReplaced = 4
+  };
   std::string name;
   Kind kind = Kind::kAdded;
   MemberEntry before = {};  // of an added one nothing, of a changed one the position
+
+  bool changes_content() const { return kind < Kind::kCheckpointed; }
+  // Returns true if `before` is a whole entry.
+  bool has_entry() const { return kind == Kind::kRemoved || kind == Kind::kReplaced; }
   bool operator==(const PastEdit&) const = default;
 };
-using PastCommit = std::vector<PastEdit>;
+// Leads from the state after a commit to that of an older one.
+struct PastCommit {
+  uint64_t before = 0;  // number of the older one
+  std::vector<PastEdit> edits = {};
+
+  bool changes_content() const;
+  bool operator==(const PastCommit&) const = default;
+};
 
 struct LedgerTable {
   uint64_t number = 0;  // of the last commit that it has
-  uint64_t keep = 0;    // most commits before the last one that are kept
+  // Most commits before the last one that are kept. Those that change no content do not count.
+  uint64_t keep = 0;
   MemberTable members = {};
-  // The edits of the last commits, the newest last. The commits before each of them are kept.
+  // The last commits, the newest last. The states that they lead back to are kept. Only the last of
+  // them may change no content: the next commit takes over its edits.
   std::vector<std::shared_ptr<const PastCommit>> past = {};
 
-  uint64_t oldest_kept() const { return number - past.size(); }
+  uint64_t oldest_kept() const { return past.empty() ? number : past.front()->before; }
   bool operator==(const LedgerTable& other) const;
 };
 
@@ -88,6 +109,8 @@ struct MemberPart {
 struct AddedMember {
   std::string name;
   MemberEntry entry;
+  // The commit removes a member of that name with the same content, whose place this one takes.
+  bool replaces = false;
   bool operator==(const AddedMember&) const = default;
 };
 
@@ -110,8 +133,13 @@ absl::StatusOr<LedgerCommit> ParseLedgerCommit(Bytes layer);
 
 // Makes the table that of the next commit. Errors: kDataLoss if the commit does not fit.
 absl::Status ApplyCommit(const LedgerCommit& commit, LedgerTable& table);
+// Adds the newest commit to those that are kept. It takes over the edits of one before that changes
+// no content.
+void AddPast(PastCommit newest, LedgerTable& table);
 // Keeps at most this many commits before the last one from now on.
 void KeepPast(uint64_t commits, LedgerTable& table);
+// Returns how many of the past commits change content.
+size_t CountPast(const LedgerTable& table);
 
 }  // namespace cairn::collection
 

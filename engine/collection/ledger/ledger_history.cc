@@ -19,7 +19,7 @@ CommitInfo InfoOf(const PastCommit& commit, uint64_t number) {
     const bool is_listed = std::ranges::find(info.attributes, group) != info.attributes.end();
     if (!is_listed) info.attributes.push_back(std::move(group));
   };
-  for (const PastEdit& edit : commit) {
+  for (const PastEdit& edit : commit.edits) {
     if (edit.kind == PastEdit::Kind::kAdded) list(edit.name, info.added);
     if (edit.kind == PastEdit::Kind::kRemoved) list(edit.name, info.removed);
     if (edit.kind == PastEdit::Kind::kChanged) list(edit.name, info.changed);
@@ -30,11 +30,11 @@ CommitInfo InfoOf(const PastCommit& commit, uint64_t number) {
   return info;
 }
 
-// Makes the table that of the commit before.
+// Makes the table that of the commit that is kept before.
 absl::Status TakeBack(LedgerTable& table) {
   const std::shared_ptr<const PastCommit> past = std::move(table.past.back());
   table.past.pop_back();
-  for (auto edit = past->rbegin(); edit != past->rend(); ++edit) {
+  for (auto edit = past->edits.rbegin(); edit != past->edits.rend(); ++edit) {
     const auto member = table.members.find(edit->name);
     const bool is_there = member != table.members.end();
     if (is_there != (edit->kind != PastEdit::Kind::kRemoved)) {
@@ -45,11 +45,13 @@ absl::Status TakeBack(LedgerTable& table) {
       table.members.emplace(edit->name, edit->before);
     } else if (edit->kind == PastEdit::Kind::kAdded) {
       table.members.erase(member);
+    } else if (edit->has_entry()) {
+      member->second = edit->before;
     } else {
       member->second.position = edit->before.position;
     }
   }
-  --table.number;
+  table.number = past->before;
   return absl::OkStatus();
 }
 
@@ -58,7 +60,8 @@ template <typename Visit>
 void ForEachPast(const LedgerTable& table, Visit visit) {
   uint64_t number = table.number;
   for (auto commit = table.past.rbegin(); commit != table.past.rend(); ++commit) {
-    visit(**commit, number--);
+    visit(**commit, number);
+    number = (*commit)->before;
   }
 }
 
@@ -80,7 +83,7 @@ absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uin
   ledger->table = newest.table;
   while (ledger->table.number > number) CAIRN_RETURN_IF_ERROR(TakeBack(ledger->table));
   for (const auto& commit : newest.commits) {
-    if (commit->number <= number) ledger->commits.push_back(commit);
+    if (commit->number <= ledger->table.number) ledger->commits.push_back(commit);
   }
   return ledger;
 }
@@ -90,11 +93,12 @@ std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledge
   uint64_t generation = table.members.find(member)->second.position.generation;
   bool is_there = true;
   ForEachPast(table, [&](const PastCommit& commit, uint64_t number) {
-    for (auto edit = commit.rbegin(); edit != commit.rend() && is_there; ++edit) {
+    for (auto edit = commit.edits.rbegin(); edit != commit.edits.rend() && is_there; ++edit) {
       if (edit->name != member) continue;
       listed.push_back({.number = number, .generation = generation});
       generation = edit->before.position.generation;
-      is_there = edit->kind != PastEdit::Kind::kAdded;
+      // An older commit has another file.
+      is_there = edit->kind != PastEdit::Kind::kAdded && edit->kind != PastEdit::Kind::kReplaced;
     }
   });
   if (is_there) listed.push_back({.number = table.oldest_kept(), .generation = generation});
@@ -105,8 +109,8 @@ std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledge
 std::vector<RemovedMember> RemovedMembers(const LedgerTable& table) {
   std::vector<RemovedMember> removed;
   ForEachPast(table, [&](const PastCommit& commit, uint64_t number) {
-    for (const PastEdit& edit : commit) {
-      if (edit.kind != PastEdit::Kind::kRemoved) continue;
+    for (const PastEdit& edit : commit.edits) {
+      if (!edit.has_entry()) continue;
       removed.push_back({.name = edit.name, .id = edit.before.id, .number = number});
     }
   });

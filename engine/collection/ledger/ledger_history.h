@@ -18,10 +18,11 @@
 
 namespace cairn::collection {
 
-// Describes the commits that are kept, the oldest first.
+// Describes the commits that are kept, the oldest first. The newest may change no content.
 std::vector<CommitInfo> ListCommits(const LedgerTable& table);
 
-// Returns the state after a commit that is kept. Errors: kDataLoss if the table contradicts itself.
+// Returns the state after a commit that is kept, or after the one before if `number` is that of a
+// commit that changed no content. Errors: kDataLoss if the table contradicts itself.
 absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uint64_t number);
 
 // Returns the generations of a member that the commits which are kept list, and since which commit,
@@ -31,9 +32,9 @@ std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledge
 struct RemovedMember {
   std::string name;
   uint64_t id = 0;      // of its file
-  uint64_t number = 0;  // of the commit that removed it
+  uint64_t number = 0;  // of a commit that does not have it, nor does any newer one
 };
-// Returns the members that only older commits have.
+// Returns the files that only older commits have.
 std::vector<RemovedMember> RemovedMembers(const LedgerTable& table);
 
 }  // namespace cairn::collection

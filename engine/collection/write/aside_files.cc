@@ -1,5 +1,6 @@
 #include "engine/collection/write/aside_files.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -24,20 +25,44 @@ absl::StatusOr<AsideFiles> AsideFiles::Find(const Site& site, const LedgerTable&
   }
   for (const std::string& path : aside) {
     if (of_members.contains(path)) continue;
-    // Any other file was removed before the oldest commit that is kept.
     const auto removal = removed.find(path);
-    files.Add(path, removal != removed.end() ? removal->second : table.oldest_kept());
+    if (removal != removed.end()) {
+      files.files_.emplace(removal->second, path);
+    } else {
+      files.between_.emplace(table.number, path);
+    }
   }
   return files;
 }
 
-absl::Status AsideFiles::RemoveUnread(const Site& site, const File& ledger) {
+void AsideFiles::Add(const Site& site, std::string_view name, uint64_t id, uint64_t number,
+                     const LedgerTable& table) {
+  // The removal is an edit of the past commit that leads back over the number, if there is one.
+  auto past = table.past.rbegin();
+  while (past != table.past.rend() && (*past)->before >= number) ++past;
+  const bool is_kept =
+      past == table.past.rend() || std::ranges::any_of((*past)->edits, [&](const PastEdit& edit) {
+        return edit.has_entry() && edit.before.id == id;
+      });
+  (is_kept ? files_ : between_).emplace(number, site.AsidePath(name, id));
+}
+
+// Removes the files of the first commit.
+absl::Status AsideFiles::RemoveFirst(const Site& site, Files& files) {
+  const uint64_t number = files.begin()->first;
+  for (auto file = files.begin(); file != files.end() && file->first == number;) {
+    CAIRN_RETURN_IF_ERROR(RemoveAside(site, file->second));
+    file = files.erase(file);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AsideFiles::RemoveUnread(const Site& site, const File& ledger, uint64_t oldest) {
   while (!files_.empty() && !IsReadBefore(ledger, files_.begin()->first)) {
-    const uint64_t number = files_.begin()->first;
-    for (auto file = files_.begin(); file != files_.end() && file->first == number;) {
-      CAIRN_RETURN_IF_ERROR(RemoveAside(site, file->second));
-      file = files_.erase(file);
-    }
+    CAIRN_RETURN_IF_ERROR(RemoveFirst(site, files_));
+  }
+  while (!between_.empty() && !IsReadBeside(ledger, oldest, between_.begin()->first)) {
+    CAIRN_RETURN_IF_ERROR(RemoveFirst(site, between_));
   }
   return absl::OkStatus();
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,13 +22,21 @@ class AsideFiles {
   // Finds the files that lie aside, and belong to no member of the table.
   static absl::StatusOr<AsideFiles> Find(const Site& site, const LedgerTable& table);
 
-  // Adds the file of a member that this commit has removed.
-  void Add(std::string path, uint64_t number) { files_.emplace(number, std::move(path)); }
-  // `ledger` has the locks of readers.
-  absl::Status RemoveUnread(const Site& site, const File& ledger);
+  // Adds the file of a member that the commit has removed. `table` is that of the commit, or of a
+  // newer one.
+  void Add(const Site& site, std::string_view name, uint64_t id, uint64_t number,
+           const LedgerTable& table);
+  // `ledger` has the locks of readers, and `oldest` is the oldest commit that is kept.
+  absl::Status RemoveUnread(const Site& site, const File& ledger, uint64_t oldest);
 
  private:
-  std::multimap<uint64_t, std::string> files_;  // by the commits that have removed them
+  using Files = std::multimap<uint64_t, std::string>;  // by the commits that have removed them
+
+  absl::Status RemoveFirst(const Site& site, Files& files);
+
+  Files files_;
+  // Files that no commit which is kept has. Readers of commits that were joined may have them.
+  Files between_;
 };
 
 }  // namespace cairn::collection

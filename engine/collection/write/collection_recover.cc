@@ -116,6 +116,8 @@ absl::StatusOr<CollectionRecovery> AdoptInLedger(const std::shared_ptr<const Sit
       const std::unique_ptr<WriterCore> writer,
       WriterCore::Open(site, *ledger, std::move(gate), {}, /*takes_damage=*/true));
   CAIRN_ASSIGN_OR_RETURN(CollectionRecovery report, writer->AdoptMembers());
+  // Complete checkpoints would be a commit, for a collection that stays as it is.
+  if (report.adopted.empty() && report.missing.empty()) return report;
   const absl::Status closed = writer->Close();
   if (!closed.ok() && report.unreadable.empty()) return closed;
   return report;

@@ -80,7 +80,10 @@ absl::StatusOr<Member*> Staging::OpenMember(std::string_view name) {
 }
 
 absl::StatusOr<Writer*> Staging::Edit(std::string_view name) {
-  if (const auto added = added_.find(name); added != added_.end()) return &added->second.writer;
+  if (const auto added = added_.find(name); added != added_.end()) {
+    added->second.replaces = false;  // the edits change it
+    return &added->second.writer;
+  }
   CAIRN_RETURN_IF_ERROR(CheckIsThere(name));
   if (!members_.contains(name)) CAIRN_RETURN_IF_ERROR(MakeRoom(name));
   CAIRN_ASSIGN_OR_RETURN(Member* const member, OpenMember(name));
@@ -132,11 +135,9 @@ absl::Status Staging::Copy(std::string_view from, std::string_view to) {
   // There is enough for the member and its copy.
   CAIRN_RETURN_IF_ERROR(MakeRoom(to));
   CAIRN_ASSIGN_OR_RETURN(const Member* const member, OpenMember(from));
-  if (from != to) CAIRN_RETURN_IF_ERROR(CheckIsFree(to));
-  CAIRN_RETURN_IF_ERROR(StageContent(member->snapshot(), member->kind(), to));
-  // Readers and the ledger need the old file until the commit.
-  if (from == to) removed_.insert(*table().members.find(from));
-  return absl::OkStatus();
+  if (from == to) return Replace(*member);
+  CAIRN_RETURN_IF_ERROR(CheckIsFree(to));
+  return StageContent(member->snapshot(), member->kind(), to);
 }
 
 absl::Status Staging::AddCopy(std::string_view name, MemberKind kind, const Snapshot& content) {
@@ -267,7 +268,9 @@ absl::Status Staging::Prepare(LedgerCommit& commit) {
   CAIRN_RETURN_IF_ERROR(CompleteNew());
   for (const auto& [name, entry] : removed_) commit.removed.push_back(name);
   for (const auto& [name, added] : added_) {
-    commit.added.push_back({.name = name, .entry = added.entry});
+    // The ledger knows copies only for the sake of commits that are kept.
+    const bool replaces = added.replaces && table().keep > 0;
+    commit.added.push_back({.name = name, .entry = added.entry, .replaces = replaces});
   }
   for (const std::string& name : edited_) {
     Member& member = *members_.at(name);
@@ -299,8 +302,10 @@ absl::Status Staging::Release(const LedgerCommit& commit) {
   return absl::OkStatus();
 }
 
+// Readers and the ledger need the old file until the commit.
 absl::Status Staging::Replace(const Member& member) {
   CAIRN_RETURN_IF_ERROR(StageContent(member.snapshot(), member.kind(), member.name()));
+  added_.find(member.name())->second.replaces = true;
   removed_.emplace(member.name(), table().members.find(member.name())->second);
   return absl::OkStatus();
 }

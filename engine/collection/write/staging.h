@@ -37,6 +37,7 @@ class Staging {
     MemberEntry entry;
     std::string path;  // of the file, which lies aside
     Writer writer;
+    bool replaces = false;  // of the member whose place it takes
   };
   using OpenMembers = std::map<std::string, std::unique_ptr<Member>, std::less<>>;
   using NewMembers = std::map<std::string, NewMember, std::less<>>;

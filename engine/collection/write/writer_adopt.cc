@@ -56,7 +56,11 @@ absl::StatusOr<CollectionRecovery> WriterCore::AdoptMembers() {
     if (table().members.contains(name)) continue;
     commit.added.push_back({.name = name, .entry = entry});
   }
-  if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) return report;
+  if (commit.parts.empty() && commit.removed.empty() && commit.added.empty()) {
+    // A ledger that can be read, and not written, is damaged.
+    CAIRN_RETURN_IF_ERROR(failure_.Need(CheckpointLedger()));
+    return report;
+  }
   CAIRN_RETURN_IF_ERROR(Decide(commit));
   CAIRN_RETURN_IF_ERROR(failure_.Need(CheckpointLedger()));
   CAIRN_RETURN_IF_ERROR(failure_.Need(Keep(keep)));

@@ -96,12 +96,12 @@ absl::Status WriterCore::Decide(LedgerCommit& commit) {
 absl::Status WriterCore::AfterLedger(const LedgerCommit& commit) {
   for (const auto& [name, added] : staging_.added()) changed_names_.Note(name);
   for (const auto& [name, entry] : staging_.removed()) {
-    aside_.Add(site_->AsidePath(name, entry.id), commit.number);
+    aside_.Add(*site_, name, entry.id, commit.number, table());
     changed_names_.Note(name);
   }
   CAIRN_RETURN_IF_ERROR(staging_.Release(commit));
   if (table().keep > 0) CAIRN_RETURN_IF_ERROR(kept_.Hold(*site_, table().oldest_kept()));
-  return aside_.RemoveUnread(*site_, *ledger_->file());
+  return aside_.RemoveUnread(*site_, *ledger_->file(), table().oldest_kept());
 }
 
 // Writes checkpoints where journals are long.
@@ -144,7 +144,7 @@ absl::Status WriterCore::CheckpointLedger() {
 absl::Status WriterCore::WriteLedger() {
   CAIRN_RETURN_IF_ERROR(changed_names_.Sync(*site_));
   CAIRN_RETURN_IF_ERROR(ledger_->WriteCheckpoint());
-  return aside_.RemoveUnread(*site_, *ledger_->file());
+  return aside_.RemoveUnread(*site_, *ledger_->file(), table().oldest_kept());
 }
 
 absl::StatusOr<bool> WriterCore::HasWaiters() const {

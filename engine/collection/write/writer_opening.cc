@@ -56,7 +56,7 @@ absl::Status WriterCore::Recover(std::optional<uint64_t> keep, bool takes_damage
   if (has_commits || ledger_->owes_checkpoint()) return WriteLedger();
   // Commits will follow the receipt that the ledger's writer has written.
   CAIRN_RETURN_IF_ERROR(ledger_->Sync());
-  return aside_.RemoveUnread(*site_, *ledger_->file());
+  return aside_.RemoveUnread(*site_, *ledger_->file(), table().oldest_kept());
 }
 
 // A writer that died in its turn may have left what follows its commit to others. Members are
@@ -65,7 +65,8 @@ absl::Status WriterCore::FollowOthers(uint64_t since) {
   if (table().number != since) {
     CAIRN_RETURN_IF_ERROR(RedoNames(*site_, ledger_->ledger(), since, changed_names_));
     for (const GoneMember& gone : ledger_->ledger().gone) {
-      if (gone.number > since) aside_.Add(site_->AsidePath(gone.name, gone.entry.id), gone.number);
+      if (gone.number <= since) continue;
+      aside_.Add(*site_, gone.name, gone.entry.id, gone.number, table());
     }
     if (table().keep > 0) CAIRN_RETURN_IF_ERROR(kept_.Hold(*site_, table().oldest_kept()));
   }

@@ -1,6 +1,8 @@
 #include "engine/collection/ledger/ledger_codec.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -77,8 +79,76 @@ TEST(LedgerCodecTest, DamagedCopiesAreRefused) {
   std::vector<std::byte> none = EncodeCommit(Commit());
   none[5] = std::byte{2};  // the version
   EXPECT_TRUE(IsDamage(ParseLedgerCommit(none).status(), "copies"));
-  none[5] = std::byte{3};
-  EXPECT_TRUE(Fails(ParseLedgerCommit(none), absl::StatusCode::kUnimplemented, "reads version 2"));
+  none[5] = std::byte{4};
+  EXPECT_TRUE(Fails(ParseLedgerCommit(none), absl::StatusCode::kUnimplemented, "reads version 3"));
+}
+
+TEST(LedgerCodecTest, ReplacedMembersAreTold) {
+  LedgerCommit replacing = Commit();
+  replacing.added[0].replaces = true;
+  EXPECT_EQ(ParseLedgerCommit(EncodeCommit(replacing)).value(), replacing);
+}
+
+// Writes the table as version 2 has it: without the numbers of past commits.
+std::vector<std::byte> EncodeOldTable(const LedgerTable& table) {
+  const size_t members = EncodeTable({.number = table.number, .members = table.members}).size();
+  const std::vector<std::byte> now = EncodeTable(table);
+  size_t at = members + 8 + 4;
+  std::vector<std::byte> old(now.begin(), now.begin() + static_cast<ptrdiff_t>(at));
+  for (const auto& commit : table.past) {
+    LedgerTable one = {.number = table.number, .keep = 1, .past = {commit}};
+    const size_t size = EncodeTable(one).size() - EncodeTable({.keep = 1}).size();
+    old.insert(old.end(), now.begin() + static_cast<ptrdiff_t>(at + 8),
+               now.begin() + static_cast<ptrdiff_t>(at + size));
+    at += size;
+  }
+  old[5] = std::byte{2};
+  const auto size = static_cast<uint32_t>(old.size() - 5);
+  for (size_t i = 0; i < 4; ++i) old[1 + i] = static_cast<std::byte>(size >> (24 - 8 * i));
+  return old;
+}
+
+TEST(LedgerCodecTest, TablesOfTheOlderVersionAreRead) {
+  EXPECT_EQ(ParseTable(EncodeOldTable(KeptTable())).value(), KeptTable());
+  // Commits that change no content have numbers of their own there.
+  LedgerTable table = KeptTable();
+  for (uint64_t i = 9; i <= 10; ++i) {
+    PastCommit listed = {.before = i - 1};
+    listed.edits.push_back({.name = "/a", .kind = PastEdit::Kind::kCheckpointed});
+    listed.edits[0].before.position.generation = i;
+    table.past.push_back(std::make_shared<const PastCommit>(listed));
+    table.number = i;
+  }
+  const LedgerTable read = ParseTable(EncodeOldTable(table)).value();
+  ASSERT_EQ(read.past.size(), 2);
+  EXPECT_EQ(*read.past[0], *KeptTable().past[0]);
+  EXPECT_EQ(*read.past[1], *table.past[1]) << "leads back to commit 8";
+  EXPECT_EQ(read.number, 10);
+  // Such a table knows no copies.
+  PastCommit copied = {.before = 10};
+  copied.edits.push_back({.name = "/a", .kind = PastEdit::Kind::kReplaced});
+  table.past.assign(1, std::make_shared<const PastCommit>(copied));
+  table.number = 11;
+  EXPECT_TRUE(IsDamage(ParseTable(EncodeOldTable(table)).status(), "unknown: 4"));
+}
+
+TEST(LedgerCodecTest, PastCommitsThatAreOutOfOrderAreRefused) {
+  LedgerTable table = KeptTable();
+  PastCommit next = *table.past[0];
+  table.number = 20;
+  for (const uint64_t before : {7u, 6u, 20u, 21u}) {
+    next.before = before;
+    table.past.resize(1);
+    table.past.push_back(std::make_shared<const PastCommit>(next));
+    EXPECT_TRUE(IsDamage(ParseTable(EncodeTable(table)).status(), "number of a past commit"));
+  }
+  // Only the newest may change no content.
+  next.before = 9;
+  table.past.resize(1);
+  table.past.push_back(std::make_shared<const PastCommit>(PastCommit{.before = 8}));
+  EXPECT_TRUE(IsOk(ParseTable(EncodeTable(table))));
+  table.past.push_back(std::make_shared<const PastCommit>(next));
+  EXPECT_TRUE(IsDamage(ParseTable(EncodeTable(table)).status(), "number of a past commit"));
 }
 
 TEST(LedgerCodecTest, CutAndLongLayersAreRefused) {
@@ -100,7 +170,11 @@ TEST(LedgerCodecTest, DamagedHistoryIsRefused) {
     EXPECT_TRUE(IsDamage(ParseTable(Bytes(layer).first(size)).status(), "cairn.")) << size;
   }
   LedgerTable table = KeptTable();
-  table.past.insert(table.past.end(), 3, table.past[0]);
+  PastCommit past = *table.past[0];
+  table.past.clear();
+  for (past.before = 4; past.before < 8; ++past.before) {
+    table.past.push_back(std::make_shared<const PastCommit>(past));
+  }
   EXPECT_TRUE(IsDamage(ParseTable(EncodeTable(table)).status(), "4 of 8, of which 3 are kept"));
   table.keep = 100;
   table.past.insert(table.past.end(), 9, table.past[0]);
@@ -109,8 +183,11 @@ TEST(LedgerCodecTest, DamagedHistoryIsRefused) {
 
 TEST(LedgerCodecTest, NewerVersionsAreTold) {
   std::vector<std::byte> layer = EncodeTable(Table());
-  layer[5] = std::byte{3};
-  EXPECT_TRUE(Fails(ParseTable(layer), absl::StatusCode::kUnimplemented, "version 3"));
+  layer[5] = std::byte{4};
+  EXPECT_TRUE(Fails(ParseTable(layer), absl::StatusCode::kUnimplemented, "version 4"));
+  layer = EncodeCommit(Commit());
+  layer[5] = std::byte{4};
+  EXPECT_TRUE(Fails(ParseLedgerCommit(layer), absl::StatusCode::kUnimplemented, "version 4"));
 }
 
 TEST(LedgerCodecTest, CommitChangesTheTable) {
@@ -130,6 +207,9 @@ TEST(LedgerCodecTest, CommitsThatDoNotFitAreDamage) {
   EXPECT_TRUE(IsDamage(apply({.number = 9}), "commit 9 follows commit 7"));
   EXPECT_TRUE(IsDamage(apply({.number = 8, .removed = {"/c"}}), "removes /c"));
   EXPECT_TRUE(IsDamage(apply({.number = 8, .added = {{.name = "/a", .entry = {}}}}), "adds /a"));
+  EXPECT_TRUE(
+      IsDamage(apply({.number = 8, .added = {{.name = "/c", .entry = {}, .replaces = true}}}),
+               "replaces /c, which it does not remove"));
   EXPECT_TRUE(
       IsDamage(apply({.number = 8, .parts = {{.name = "/c", .position = {}}}}), "changes /c"));
 }

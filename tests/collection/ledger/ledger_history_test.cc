@@ -96,12 +96,137 @@ TEST_F(LedgerHistoryTest, ListsEditsButNoCheckpoints) {
 TEST_F(LedgerHistoryTest, HistoryThatContradictsTheTableIsDamage) {
   for (const PastEdit& edit : {PastEdit{.name = "/c", .kind = Kind::kAdded},
                                PastEdit{.name = "/c", .kind = Kind::kChanged},
+                               PastEdit{.name = "/c", .kind = Kind::kReplaced},
                                PastEdit{.name = "/b", .kind = Kind::kRemoved}}) {
     Ledger ledger = ledger_;
-    ledger.table.past.back() = std::make_shared<const PastCommit>(PastCommit{edit});
+    ledger.table.past.back() =
+        std::make_shared<const PastCommit>(PastCommit{.before = 2, .edits = {edit}});
     EXPECT_TRUE(Fails(LedgerAt(ledger, 2).status(), absl::StatusCode::kDataLoss,
                       "commit 3 has changed " + edit.name));
   }
+}
+
+// Applies commits to a ledger that keeps some of them.
+class JoinedCommitsTest : public testing::Test {
+ protected:
+  JoinedCommitsTest() { ledger_.table.keep = 2; }
+
+  void Apply(LedgerCommit commit) {
+    commit.number = ledger_.table.number + 1;
+    ASSERT_TRUE(IsOk(ApplyCommit(commit, ledger_.table)));
+    ledger_.commits.push_back(std::make_shared<const LedgerCommit>(commit));
+    // Readers of a checkpoint see the same.
+    EXPECT_EQ(ParseTable(EncodeTable(ledger_.table)).value(), ledger_.table);
+    EXPECT_EQ(ParseLedgerCommit(EncodeCommit(commit)).value(), commit);
+  }
+  void Add(const std::string& name, uint64_t id) {
+    Apply({.added = {{.name = name, .entry = Entry(id, 1)}}});
+  }
+  void Change(const std::string& name, uint64_t generation) {
+    Apply({.parts = {{.name = name, .position = Entry(0, generation).position, .synced = true}}});
+  }
+  void ListCheckpoint(const std::string& name, uint64_t generation) {
+    Apply({.parts = {{.name = name, .position = Entry(0, generation).position}}});
+  }
+  void PutCopy(const std::string& name, uint64_t id) {
+    Apply({.removed = {name}, .added = {{.name = name, .entry = Entry(id, 1), .replaces = true}}});
+  }
+  std::vector<uint64_t> Kept() const {
+    std::vector<uint64_t> numbers;
+    for (const CommitInfo& commit : ListCommits(ledger_.table)) numbers.push_back(commit.number);
+    return numbers;
+  }
+  MemberTable MembersAt(uint64_t number) const {
+    return LedgerAt(ledger_, number).value()->table.members;
+  }
+
+  Ledger ledger_;
+};
+
+TEST_F(JoinedCommitsTest, CommitsWithoutContentPushNoneOut) {
+  Add("/a", 1);
+  Add("/b", 2);
+  const MemberTable second = ledger_.table.members;
+  Change("/a", 2);
+  const MemberTable third = ledger_.table.members;
+  for (uint64_t i = 0; i < 20; ++i) {
+    ListCheckpoint("/a", 3 + i);
+    PutCopy("/b", 10 + i);
+  }
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{1, 2, 3, 43})) << "the newest is listed";
+  EXPECT_EQ(ListCommits(ledger_.table).back(), (CommitInfo{.number = 43}));
+  EXPECT_EQ(MembersAt(2), second);
+  EXPECT_EQ(MembersAt(3), third);
+  EXPECT_EQ(MembersAt(42), third) << "has the same content";
+  EXPECT_EQ(LedgerAt(ledger_, 42).value()->table.number, 3);
+  EXPECT_EQ(LedgerAt(ledger_, 42).value()->commits.size(), 3);
+  EXPECT_EQ(ledger_.table.past.back()->edits.size(), 2) << "edits pile up";
+  Change("/a", 50);
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{2, 3, 44}));
+  EXPECT_EQ(ListCommits(ledger_.table).back(), (CommitInfo{.number = 44, .changed = {"/a"}}));
+  EXPECT_EQ(MembersAt(3), third);
+  EXPECT_EQ(MembersAt(2), second);
+}
+
+TEST_F(JoinedCommitsTest, FilesOfCommitsThatAreKeptAreKnown) {
+  Add("/a", 1);
+  const auto removed = [&] {
+    std::vector<uint64_t> ids;
+    for (const RemovedMember& member : RemovedMembers(ledger_.table)) ids.push_back(member.id);
+    return ids;
+  };
+  PutCopy("/a", 2);
+  EXPECT_EQ(removed(), (std::vector<uint64_t>{1}));
+  PutCopy("/a", 3);
+  EXPECT_EQ(removed(), (std::vector<uint64_t>{1})) << "no commit that is kept has file 2";
+  Apply({.removed = {"/a"}});
+  EXPECT_EQ(removed(), (std::vector<uint64_t>{1}));
+  EXPECT_EQ(RemovedMembers(ledger_.table)[0].number, 4);
+  EXPECT_EQ(ListCommits(ledger_.table).back(), (CommitInfo{.number = 4, .removed = {"/a"}}));
+  EXPECT_EQ(MembersAt(3).at("/a"), Entry(1, 1));
+}
+
+TEST_F(JoinedCommitsTest, EditsOfOneMemberAreJoined) {
+  Add("/a", 1);
+  Change("/a", 2);
+  ListCheckpoint("/a", 3);
+  Change("/a", 4);
+  EXPECT_EQ(MembersAt(3).at("/a"), Entry(1, 2));
+  EXPECT_EQ(GenerationsOf("/a", ledger_.table).back().number, 4);
+  ListCheckpoint("/a", 5);
+  PutCopy("/a", 7);
+  Change("/a", 2);
+  EXPECT_EQ(MembersAt(6).at("/a"), Entry(1, 4)) << "that of commit 4, in its own file";
+  // The file of the copy is new since then.
+  EXPECT_EQ(GenerationsOf("/a", ledger_.table).front().number, 7);
+  ListCheckpoint("/a", 3);
+  Apply({.removed = {"/a"}});
+  EXPECT_EQ(MembersAt(8).at("/a"), Entry(7, 2));
+  EXPECT_EQ(MembersAt(4).at("/a"), Entry(1, 4));
+}
+
+TEST_F(JoinedCommitsTest, CompactedMemberOfACommitWithContentIsNotListed) {
+  Add("/a", 1);
+  Add("/b", 2);
+  Apply({.removed = {"/a"},
+         .added = {{.name = "/a", .entry = Entry(3, 1), .replaces = true},
+                   {.name = "/c", .entry = Entry(4, 1)}}});
+  EXPECT_EQ(ListCommits(ledger_.table).back(), (CommitInfo{.number = 3, .added = {"/c"}}));
+  EXPECT_EQ(MembersAt(2).at("/a"), Entry(1, 1));
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{1, 2, 3}));
+}
+
+TEST_F(JoinedCommitsTest, FewerCommitsAreKeptWithoutContentInBetween) {
+  Add("/a", 1);
+  Change("/a", 2);
+  ListCheckpoint("/a", 3);
+  KeepPast(1, ledger_.table);
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{1, 2, 3}));
+  KeepPast(0, ledger_.table);
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{3}));
+  KeepPast(5, ledger_.table);
+  Change("/a", 4);
+  EXPECT_EQ(Kept(), (std::vector<uint64_t>{3, 4})) << "the oldest is named as it was";
 }
 
 }  // namespace
