@@ -60,7 +60,7 @@ absl::StatusOr<LedgerTable> CopyMembers(const View& view, MakeCopy make) {
 // Makes the members and then the ledger. Names in `made` what must go if that fails.
 absl::Status FillDirectory(const View& view, const Site& to, std::vector<std::string>& made) {
   CAIRN_ASSIGN_OR_RETURN(
-      const LedgerTable table,
+      LedgerTable table,
       CopyMembers(view, [&](const std::string& name, const Snapshot& member, MemberEntry& entry) {
         std::string path = to.PathOf(name, entry.kind);
         absl::Status copied = MakeDirectories(to, DirectoryOf(path));
@@ -68,6 +68,7 @@ absl::Status FillDirectory(const View& view, const Site& to, std::vector<std::st
         if (!absl::IsAlreadyExists(copied)) made.push_back(std::move(path));
         return copied;
       }));
+  table.keep = view.table().keep;
   CAIRN_RETURN_IF_ERROR(CreateLedger(to.LedgerPath(), to.files, table));
   made.push_back(to.LedgerPath());
   return absl::OkStatus();
@@ -93,7 +94,8 @@ absl::Status CopyToZip(const View& view, const Site& to) {
     CAIRN_ASSIGN_OR_RETURN(entry.position, store.Add(name, entry.kind, member));
     return absl::OkStatus();
   };
-  CAIRN_ASSIGN_OR_RETURN(const LedgerTable table, CopyMembers(view, copy));
+  CAIRN_ASSIGN_OR_RETURN(LedgerTable table, CopyMembers(view, copy));
+  table.keep = view.table().keep;
   CAIRN_RETURN_IF_ERROR(store.AddLedger(kTableLayer, EncodeTable(table)));
   return store.Publish();
 }

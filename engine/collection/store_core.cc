@@ -10,6 +10,7 @@
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
 #include "engine/collection/collection_verify.h"
+#include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/store/embedded_file.h"
 #include "engine/collection/write/writer_core.h"
@@ -96,6 +97,8 @@ absl::StatusOr<StoreContent> ListZip(const Site& site, std::shared_ptr<const Fil
     CAIRN_ASSIGN_OR_RETURN(const Snapshot store, OpenEntry(site, *zip, *values));
     CAIRN_RETURN_IF_ERROR(AddValues(store, content));
     content.ledger = store;
+    // Whoever unpacks a collection goes on to keep as many commits.
+    if (const auto table = ReadTable(store); table.ok()) content.table.keep = table->keep;
   }
   content.zip = std::move(zip);
   return content;
@@ -221,13 +224,14 @@ absl::StatusOr<ViewPtr> StoreCore::Refresh() {
   return newest_;
 }
 
-absl::StatusOr<std::vector<CommitInfo>> StoreCore::History() {
-  return FailedPrecondition("%s: a store of python-blosc2 has no commits", site_->root);
+absl::Status StoreCore::HasNoCommits() const {
+  return FailedPrecondition(
+      "%s: has no commits, as it is a packed collection or a store of python-blosc2", site_->root);
 }
 
-absl::StatusOr<ViewPtr> StoreCore::OpenCommit(uint64_t) {
-  return FailedPrecondition("%s: a store of python-blosc2 has no commits", site_->root);
-}
+absl::StatusOr<std::vector<CommitInfo>> StoreCore::History() { return HasNoCommits(); }
+
+absl::StatusOr<ViewPtr> StoreCore::OpenCommit(uint64_t) { return HasNoCommits(); }
 
 absl::StatusOr<std::unique_ptr<MembersWriter>> StoreCore::OpenWriter(
     const CollectionWriterOptions&) const {

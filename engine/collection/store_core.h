@@ -81,6 +81,7 @@ class StoreCore final : public CollectionCore {
 
  private:
   explicit StoreCore(std::shared_ptr<const Site> site) : site_(std::move(site)) {}
+  absl::Status HasNoCommits() const;
 
   const std::shared_ptr<const Site> site_;
   mutable Mutex mutex_;

@@ -72,7 +72,8 @@ CAIRN_EXPORT cairn_code cairn_collection_open_shared_writer(cairn_collection* co
 
 // A commit that can be opened. The names are those of the members that it added, removed and
 // changed, and of the groups whose attributes it changed, each list in order. A member that was
-// replaced is added and removed. The oldest commit has no names.
+// replaced is added and removed. The oldest commit has no names, nor has the newest one if it
+// changed no content.
 typedef struct cairn_commit_info {
   size_t struct_size;
   uint64_t number;

@@ -57,10 +57,11 @@ struct CollectionWriterOptions {
   // writers share it, and hold nothing.
   bool shared = false;
   // Number of commits before the newest that are kept for Collection::History and OpenCommit. The
-  // space of older ones is used again as soon as no reader sees them. The collection remembers the
-  // number: the default is that of the writer before, and 0 at first. Close may be a commit of its
-  // own, so a program that opens a writer for each commit needs twice the number. Only 0 is
-  // possible in an object store, where snapshots can be read for the grace.
+  // space of older ones is used again as soon as no reader sees them. Commits that change no
+  // content do not count: those of Close, and of Compact. The collection remembers the number, and
+  // so does a copy of it in a directory: the default is that of the writer before, and 0 at first.
+  // A smaller number takes effect when the writer opens. Only 0 is possible in an object store,
+  // where snapshots can be read for the grace.
   std::optional<uint64_t> keep_commits = {};
   // How members are written. `wait`, `opening`, `keep_generations` and `max_file_size` are not
   // used.
@@ -70,8 +71,9 @@ struct CollectionWriterOptions {
 // Describes a commit of a collection.
 struct CommitInfo {
   uint64_t number = 0;
-  // The members that it added, removed and changed, in order. A member that was replaced, or
-  // compacted, is added and removed. The oldest commit that is kept lists none.
+  // The members that it added, removed and changed, in order. A member that was replaced is added
+  // and removed, and one that was only compacted is not listed. The oldest commit that is kept
+  // lists none.
   std::vector<std::string> added = {};
   std::vector<std::string> removed = {};
   std::vector<std::string> changed = {};
@@ -113,7 +115,7 @@ class CAIRN_EXPORT CollectionSnapshot {
   //   those of Frame::Open.
   absl::StatusOr<Snapshot> OpenMember(std::string_view name) const;
 
-  // Returns the groups that have members or attributes, in order. The first is "/".
+  // Returns the groups that have members, or have had attributes, in order. The first is "/".
   [[nodiscard]] std::vector<std::string> Groups() const;
   // Opens the attributes of a group, such as "/" or "/day": the vlmetalayers of the snapshot.
   // Errors: kNotFound if it has none; else as for OpenMember.
@@ -285,7 +287,7 @@ class CAIRN_EXPORT Collection {
   // were restored from different backups, removed or changed by other programs, or when the ledger
   // is gone or damaged. Each member is then listed as its file is, which need not be one state of
   // all of them; CopyTo and backups of the whole directory are. Frames that others have put into
-  // the directory become members. A collection in which nothing differs is not changed.
+  // the directory become members. In a collection in which nothing differs no commit is made.
   //
   // Without the ledger, a frame of which only the ledger knew whether it was removed or new is
   // listed as "/found/" and 16 hexadecimal digits. A damaged ledger stays beside the new one, under
@@ -304,12 +306,15 @@ class CAIRN_EXPORT Collection {
   // its place.
   absl::StatusOr<CollectionSnapshot> Refresh();
 
-  // Returns the commits that OpenCommit can open, the oldest first. The last is the newest. See
+  // Returns the commits that are kept, the oldest first. The last is the newest. Of commits that
+  // change no content, which Close and Compact make, the list has the newest commit at most. See
   // CollectionWriterOptions::keep_commits.
   // Errors: as for Refresh; kUnimplemented in an object store; kFailedPrecondition for a store of
   // python-blosc2, which has no commits.
   absl::StatusOr<std::vector<CommitInfo>> History();
-  // Returns the state after a commit. It does not become older while the snapshot exists.
+  // Returns the state after a commit. It does not become older while the snapshot exists. The
+  // number of a commit that changed no content leads to the commit before, whose number the
+  // snapshot then has.
   // Errors: kNotFound if the commit is not kept; those of History.
   absl::StatusOr<CollectionSnapshot> OpenCommit(uint64_t number);
 

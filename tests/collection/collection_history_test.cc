@@ -217,6 +217,16 @@ TEST_F(CollectionHistoryTest, CopiesHaveNoHistory) {
     ASSERT_TRUE(IsOk(collection().OpenCommit(1)->CopyTo(dir_.Path(name))));
   }
   EXPECT_EQ(Collection::Open(dir_.Path("copy.b2d"))->History()->size(), 1);
+  // Copies remember the number all the same, also by way of a packed one.
+  ASSERT_TRUE(
+      IsOk(Collection::Open(dir_.Path("copy.b2z"))->snapshot().CopyTo(dir_.Path("again.b2d"))));
+  for (const std::string name : {"copy.b2d", "again.b2d"}) {
+    Collection copy = Collection::Open(dir_.Path(name)).value();
+    CollectionWriter copied = copy.OpenWriter().value();
+    Append(copied, "/a", {2});
+    ASSERT_TRUE(IsOk(copied.Commit()));
+    EXPECT_EQ(copy.History()->size(), 2) << name;
+  }
   EXPECT_TRUE(Fails(Collection::Open(dir_.Path("copy.b2z"))->History().status(),
                     absl::StatusCode::kFailedPrecondition, "has no commits"));
 }

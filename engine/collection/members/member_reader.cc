@@ -22,6 +22,12 @@ using frame::State;
 using frame::StatePtr;
 
 absl::Status LacksState(const Position& position, const Snapshot& newest) {
+  if (newest.info().generation == position.generation) {
+    return DataLoss(
+        "member: generation %d is not the one that the collection has committed; the file was "
+        "changed or replaced outside the collection",
+        position.generation);
+  }
   return DataLoss(
       "member: expected generation %d, which the collection has committed, got generation %d; the "
       "file was changed or restored outside the collection",

@@ -4,11 +4,12 @@
 
 #include "absl/status/status.h"
 
+#include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 
 namespace cairn::collection {
 
-// Not thread-safe.
+// Not thread-safe. A writer has failed in a forked child, too: its parent goes on with the files.
 class FirstFailure {
  public:
   // Passes a status on. If it is a failure, the writer stops.
@@ -20,10 +21,15 @@ class FirstFailure {
   }
   void Close() { unusable_ = FailedPrecondition("the writer is closed"); }
   // Returns why the writer has stopped.
-  const absl::Status& status() const { return unusable_; }
-  bool ok() const { return unusable_.ok(); }
+  absl::Status status() const {
+    if (owner_.is_here()) return unusable_;
+    return FailedPrecondition(
+        "the writer of the collection belongs to the process that this one was forked from");
+  }
+  bool ok() const { return status().ok(); }
 
  private:
+  const OwnerProcess owner_;
   absl::Status unusable_;  // or that it is closed
 };
 

@@ -139,7 +139,12 @@ absl::StatusOr<bool> ContiguousBackend::MakeRoom(Stager& stager) {
 // merely due waits for the next commit.
 absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durability) {
   if (!is_prepared_) {
-    CAIRN_ASSIGN_OR_RETURN(const bool has_room, MakeRoom(stager));
+    CAIRN_ASSIGN_OR_RETURN(bool has_room, MakeRoom(stager));
+    if (!has_room && !FitsInPlace(stager.staged())) {
+      // The checkpoint would be a new file, which needs more room than a record.
+      CAIRN_RETURN_IF_ERROR(journal_.headroom().Reserve(stager));
+      has_room = true;
+    }
     if (has_room && journal_.HasRoomForCommit(stager)) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(journal_.tail().sink().Flush()));
       CAIRN_RETURN_IF_ERROR(scheduler_.Mirror(stager));

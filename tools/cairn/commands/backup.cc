@@ -87,7 +87,9 @@ absl::Status BackupChanges(const CollectionSnapshot& snapshot, const BackupFlags
   if (!since.ok()) return About(base, since.status());
   RETURN_IF_ERROR(snapshot.WriteIncrement(flags.out, *since));
   if (flags.json) {
-    const Json json = {{"number", snapshot.number()}, {"since", since->number()}};
+    const Json json = {{"number", snapshot.number()},
+                       {"since", since->number()},
+                       {"members", snapshot.Members().size()}};
     return WriteStdout(Dump(json, 2) + "\n");
   }
   if (flags.quiet) return absl::OkStatus();

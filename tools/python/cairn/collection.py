@@ -213,15 +213,19 @@ class Collection(Opened[State], Members):
         return self.snapshot().items()
 
     def history(self) -> list[Commit]:
-        """The commits that `at` can open. The oldest comes first, and tells nothing but its number.
+        """The commits that are kept. The oldest comes first, and tells nothing but its number.
 
         A collection keeps as many as its writer has said by `keep_commits`, at first none but the newest.
+        The newest is listed also if it changed no content, as the commit that ends a writer.
         """
         self._view()
         return [Commit(*commit) for commit in self._engine.history()]
 
     def at(self, number: int) -> CollectionSnapshot:
-        """Returns the state after the commit of that `number`, one of the `history`. Raises `NotFound` for any other."""
+        """Returns the state after the commit of that `number`. Raises `NotFound` if it is not kept.
+
+        The number of a commit that changed no content leads to the commit before.
+        """
         self._view()
         number = options.integer(number, "number", 0, 2**63 - 1)
         return CollectionSnapshot(self._seen(self._engine.open_commit(number)))
@@ -260,7 +264,8 @@ class Collection(Opened[State], Members):
             collection was opened with.
         keep_commits
             The number of commits before the newest that stay readable; see `history`. The
-            collection remembers it. The end of a writer may be a commit of its own.
+            collection remembers it. Commits that change no content, as the end of a writer may
+            make them, do not count.
         shared
             Lets other writers that share the collection write it at the same time. Each holds the
             members that it edits, removes or copies until its commit or rollback: what needs a
@@ -270,7 +275,7 @@ class Collection(Opened[State], Members):
         self._view()
         if self._mode == "r":
             raise ReadOnly(f"{self._where}: opened for reading; open it with mode 'r+'")
-        kept = None if keep_commits is None else options.integer(keep_commits, "keep_commits")
+        kept = None if keep_commits is None else options.integer(keep_commits, "keep_commits", 0, 2**63 - 1)
         engine = self._engine.open_writer(self._wait if wait is None else options.milliseconds(wait), kept, shared)
         return CollectionWriter(engine, self._committed, self._where)
 

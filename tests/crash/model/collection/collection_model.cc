@@ -68,6 +68,7 @@ std::vector<CollectionVariant> CollectionVariants() {
       {"collections, without a reader of the oldest commit", &R::locks_kept},
       {"collections, without saying first what is kept", &R::lists_kept_first},
       {"collections, without removed files for commits that are kept", &R::keeps_removed_past},
+      {"collections, without removed files for commits between", &R::keeps_removed_between},
       {"collections, without the sync of removed members", &R::syncs_removed},
       {"collections, without completing removed members", &R::redoes_removed},
       {"collections, without the commits that listed generations", &R::lists_generations},

@@ -155,7 +155,9 @@ std::string CollectionLife::Examine(const Files& files, uint64_t boot) {
   if (!ledger.opens) return "the ledger does not open";
   if (ledger.newest < history_.acknowledged) return "an acknowledged commit is lost";
   if (ledger.newest >= history_.states.size()) return "a commit that was not made";
-  for (Txn txn = ledger.oldest(); txn <= ledger.newest; ++txn) {
+  std::vector<Txn> kept = {ledger.newest};
+  for (const KeptState& state : ledger.past) kept.push_back(state.txn);
+  for (const Txn txn : kept) {
     std::string violation = ExamineCommit(files, boot, ledger, txn);
     if (!violation.empty()) return txn < ledger.newest ? "older commit: " + violation : violation;
   }

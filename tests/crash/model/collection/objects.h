@@ -106,6 +106,11 @@ struct Checkpointed {
   MemberId member = 0;
   Position position;
 };
+// A state that is kept.
+struct KeptState {
+  Txn txn = 0;
+  Table table = {};
+};
 struct LedgerRecord {
   Id id = 0;
   Id base = 0;
@@ -114,14 +119,16 @@ struct LedgerRecord {
   std::vector<Checkpointed> checkpoints = {};
   std::vector<Part> parts = {};
   std::vector<NameEdit> names = {};
+  bool is_quiet = false;  // changes no content
 };
 struct LedgerCheckpoint {
   Id id = 0;
   Txn txn = 0;
   Table table = {};
   std::vector<int> journal = {};
-  size_t keep = 0;               // most commits before the newest that are kept
-  std::vector<Table> past = {};  // after each of these commits, the newest last
+  size_t keep = 0;                   // most commits before the newest that are kept
+  std::vector<KeptState> past = {};  // after each of these commits, the newest last
+  bool is_quiet = false;             // the newest commit changes no content
 };
 
 using Object =

@@ -56,7 +56,7 @@ void CollectionReaders::Enter(Reader& reader) {
   if (reader.ledger.newest >= history_.states.size()) return Harm("a commit that was not made");
   const size_t kept = reader.ledger.past.size();
   if (kept > 0 && random_.Percent(40)) {
-    reader.ledger = LedgerAt(reader.ledger, reader.ledger.oldest() + random_.Below(kept));
+    reader.ledger = LedgerAt(reader.ledger, reader.ledger.past[random_.Below(kept)].txn);
   }
   reader.truth = history_.states[reader.ledger.newest];
   reader.opened.clear();

@@ -170,18 +170,23 @@ std::vector<std::string> Ledger::NamesOf(MemberId member) const {
 }
 
 bool Ledger::keeps(MemberId member) const {
-  return std::ranges::any_of(past, [&](const Table& each) { return each.contains(member); });
+  return std::ranges::any_of(past,
+                             [&](const KeptState& each) { return each.table.contains(member); });
 }
 
 void KeepPast(size_t commits, Ledger& ledger) {
   ledger.keep = commits;
-  if (ledger.past.size() <= commits) return;
-  ledger.past.erase(ledger.past.begin(), ledger.past.end() - static_cast<ptrdiff_t>(commits));
+  const size_t most = commits + (commits > 0 && ledger.is_quiet ? 1 : 0);
+  if (ledger.past.size() <= most) return;
+  ledger.past.erase(ledger.past.begin(), ledger.past.end() - static_cast<ptrdiff_t>(most));
 }
 
 void ApplyTo(const LedgerRecord& commit, Ledger& ledger) {
   Table& table = ledger.table;
-  ledger.past.push_back(table);
+  // Nobody comes to the state after a commit without content that another one follows.
+  const bool is_joined = ledger.is_quiet && !ledger.past.empty();
+  if (!is_joined) ledger.past.push_back({.txn = commit.txn - 1, .table = table});
+  ledger.is_quiet = commit.is_quiet;
   KeepPast(ledger.keep, ledger);
   for (const NameEdit& edit : commit.names) {
     if (edit.to.empty()) {
@@ -216,6 +221,7 @@ Ledger ReadLedger(const Files& files) {
   ledger.table = checkpoint->table;
   ledger.keep = checkpoint->keep;
   ledger.past = checkpoint->past;
+  ledger.is_quiet = checkpoint->is_quiet;
   ledger.newest = checkpoint->txn;
   ledger.last = checkpoint->id;
   for (const int slot : checkpoint->journal) {
@@ -234,7 +240,8 @@ Ledger ReadLedger(const Files& files) {
 Ledger LedgerAt(const Ledger& newest, Txn txn) {
   if (txn == newest.newest) return newest;
   Ledger ledger = newest;
-  ledger.table = newest.past[txn - newest.oldest()];
+  ledger.table =
+      std::ranges::find(newest.past, txn, [](const KeptState& each) { return each.txn; })->table;
   ledger.newest = txn;
   ledger.past.clear();
   std::erase_if(ledger.records, [&](const LedgerRecord& commit) { return commit.txn > txn; });

@@ -37,9 +37,10 @@ struct Ledger {
   Id last = 0;
   Table table;
   size_t keep = 0;
-  std::vector<Table> past;  // of the commits before the newest that are kept
+  std::vector<KeptState> past;  // after the commits before the newest that are kept
+  bool is_quiet = false;        // the newest commit changes no content, and does not count
 
-  Txn oldest() const { return newest - past.size(); }
+  Txn oldest() const { return past.empty() ? newest : past.front().txn; }
   bool keeps(MemberId member) const;  // for an older commit
   // Returns the commits of the member since the ledger's checkpoint that its file may lack.
   std::vector<const Part*> PartsOf(MemberId member, const CollectionRules& rules) const;

@@ -43,9 +43,10 @@ struct CollectionRules {
   bool locks_kept = true;        // the writer is a reader of the oldest that it keeps
   bool lists_kept_first = true;  // the ledger says that fewer are kept before space is used
   bool keeps_removed_past = true;
-  bool syncs_removed = true;      // before a checkpoint of the ledger drops the copies
-  bool redoes_removed = true;     // by who opens for writing
-  bool lists_generations = true;  // who opens a member knows since when they are listed
+  bool keeps_removed_between = true;  // for readers of commits without content
+  bool syncs_removed = true;          // before a checkpoint of the ledger drops the copies
+  bool redoes_removed = true;         // by who opens for writing
+  bool lists_generations = true;      // who opens a member knows since when they are listed
   // Several writers.
   bool confirms_turn = true;   // makes the ledger durable before anything builds on it
   bool completes_held = true;  // a member, before a writer holds it

@@ -84,14 +84,12 @@ void CollectionWriter::Keep(size_t commits) {
 // Returns since which commits that are kept the ledger lists the generations of the member.
 MemberWriter::Listed CollectionWriter::ListedOf(MemberId id) const {
   MemberWriter::Listed listed;
-  Txn txn = ledger_.oldest();
-  const auto note = [&](const Table& table) {
+  const auto note = [&](Txn txn, const Table& table) {
     const auto entry = table.find(id);
     if (entry != table.end()) listed.emplace_back(txn, entry->second.position.generation);
-    ++txn;
   };
-  for (const Table& table : ledger_.past) note(table);
-  note(ledger_.table);
+  for (const KeptState& state : ledger_.past) note(state.txn, state.table);
+  note(ledger_.newest, ledger_.table);
   if (!site_.rules.lists_generations) listed = {{ledger_.oldest(), listed.back().second}};
   return listed;
 }
@@ -183,6 +181,7 @@ void CollectionWriter::Close() {
   if (!running()) return;
   // A commit without edits.
   LedgerRecord commit = NextRecord();
+  commit.is_quiet = true;
   ListCheckpoints(commit);
   history_.states.push_back(Truth(history_.states.back()));
   WriteLedger(commit);
@@ -211,6 +210,7 @@ void CollectionWriter::Commit(bool changes_names) {
     if (!StagePart(id, commit, truth)) return;
   }
   if (commit.parts.empty() && commit.names.empty()) return;
+  if (!commit.parts.empty()) commit.is_quiet = false;
   if (site_.rules.direct_first && !SyncStaged(commit)) return;
   if (!site_.rules.names_after_commit) Rename(commit.names);
   if (!site_.rules.ledger_first) PublishParts(commit);
@@ -324,6 +324,7 @@ void CollectionWriter::ChooseNames(LedgerRecord& commit, Truth& truth, std::set<
     const std::string name = name_of(old);
     rename(old, "");
     AddMember(name, chunks, commit, truth, busy);
+    commit.is_quiet = true;
   } else if (kind == 3 && !members.empty()) {
     const MemberId old = members[site_.random.Below(members.size())];
     const std::string name = name_of(old);
@@ -378,12 +379,17 @@ void CollectionWriter::PlaceNames() {
 
 void CollectionWriter::RemoveAside() {
   if (site_.rules.keeps_removed && site_.readers.AnyIn(0, ledger_.oldest())) return;
+  // Readers may have found a state that nobody comes to any more.
+  const bool is_between = site_.rules.keeps_removed_between &&
+                          site_.readers.AnyIn(ledger_.oldest() + 1, ledger_.newest);
   for (const auto& [name, file] : Files(site_.machine.files())) {
     const Checkpoint* checkpoint = name.starts_with(".cairn/") ? CheckpointOf(*file) : nullptr;
     const bool is_member = checkpoint != nullptr && ledger_.table.contains(checkpoint->member);
     const bool is_kept = checkpoint != nullptr && site_.rules.keeps_removed_past &&
                          ledger_.keeps(checkpoint->member);
-    if (name.starts_with(".cairn/") && !is_member && !is_kept) site_.machine.Remove(name);
+    if (name.starts_with(".cairn/") && !is_member && !is_kept && !is_between) {
+      site_.machine.Remove(name);
+    }
   }
 }
 
@@ -427,7 +433,8 @@ void CollectionWriter::WriteLedgerCheckpoint() {
                               .table = ledger_.table,
                               .journal = LedgerJournalAfter(slot),
                               .keep = ledger_.keep,
-                              .past = ledger_.past};
+                              .past = ledger_.past,
+                              .is_quiet = ledger_.is_quiet};
   site_.machine.Write(*ledger_file_, slot, Make(next));
   if (!Need(site_.machine.Sync(*ledger_file_))) return;
   site_.machine.Write(*ledger_file_, 0, Make(Header{slot}));
