@@ -1,4 +1,4 @@
-// What a commit makes of the table of a ledger, and of the commits that are kept.
+// Applies a commit to the table of a ledger, and joins the commits that are kept.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
