@@ -66,6 +66,16 @@ class Collections(CliTest):
             file.write(b"\xff" * 40)
         self.assertIn("1 of 3 frames failed the check", self.fails(1, "verify", "weather.b2d"))
 
+    def test_verify_tells_members_that_are_newer_than_the_ledger(self):
+        shutil.copy(self.path("weather.b2d/embed.b2e"), self.path("older"))
+        subprocess.run([self.keeper], cwd=self.dir, check=True)
+        shutil.copy(self.path("older"), self.path("weather.b2d/embed.b2e"))
+        done = self.run_tool("verify", "weather.b2d")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"weather.b2d/day/temp: DAMAGED: 1 finding", done.stdout)
+        self.assertIn(b"ledger: member: is ahead of the ledger", done.stdout)
+        self.assertIn(b"weather.b2d/day/rain: ok", done.stdout)
+
     def test_backup_copies_a_collection_as_one_state(self):
         self.assertRegex(self.ok("backup", "weather.b2d", "copy.b2d").decode(), r"\Acopy\.b2d: commit \d+, 2 members\n\Z")
         self.ok("verify", "copy.b2d")
@@ -139,6 +149,8 @@ class Collections(CliTest):
         self.assertEqual(len(json.loads(self.ok("info", "weather.b2d", "--json", "--generation", first))["members"]), 2)
         told = self.ok("backup", "weather.b2d", "new.inc", "--since", first).decode()
         self.assertIn(f"changes from commit {first} to {first + 3}", told)
+        told = json.loads(self.ok("backup", "weather.b2d", "again.inc", "--since", first, "--json"))
+        self.assertEqual(told, {"number": first + 3, "since": first, "members": 1})
         for command in [["list", "weather.b2d", "--generation", 99], ["backup", "weather.b2d", "other", "--since", 99],
                         ["cat", "weather.b2d/day/temp", "--generation", 99]]:  # fmt: skip
             self.assertIn("commit 99 is not kept", self.fails(1, *command))

@@ -375,7 +375,8 @@ TEST_F(CollectionHistoryTest, AnyWritersKeepWhatTheyMustAndNoMore) {
     for (int i = 0; i < 120 && !HasFailure(); ++i) {
       growth.RunWriter();
       if (i % 5 == 0) growth.Check();
-      if (i == 40) early = DiskSpace();
+      // The ledger of a writer that has not closed may have reserved space.
+      if (i <= 40) early = std::max(early, DiskSpace());
     }
     EXPECT_LT(DiskSpace(), 2 * early) << "space of commits that are not kept is not used again";
   });

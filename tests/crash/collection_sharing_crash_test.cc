@@ -359,7 +359,10 @@ class SharedLife {
     if (!collection.ok()) return absl::IsDataLoss(collection.status());
     const CollectionSnapshot snapshot = collection->snapshot();
     return std::ranges::any_of(snapshot.Members(), [&](const std::string& name) {
-      return absl::IsDataLoss(snapshot.OpenMember(name).status());
+      const absl::StatusOr<Snapshot> member = snapshot.OpenMember(name);
+      if (!member.ok()) return absl::IsDataLoss(member.status());
+      Column values(static_cast<size_t>(member->info().nitems));
+      return absl::IsDataLoss(member->ReadItems(0, values));
     });
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,6 +152,26 @@ Outcome CheckFrame(const std::string& path, Sources& sources) {
           .journal_size = info.journal_size};
 }
 
+// By the paths of members: what contradicts the ledger, and not the member's own checksums.
+using Contradictions = std::map<std::string, Finding>;
+
+// Finds members that the ledger lists in another state than the newest one of their files. The rest
+// of the report is that of the frames, which are checked one by one, and so are errors.
+void AddContradictions(const std::string& path, Sources& sources, Contradictions& found) {
+  const std::optional<CollectionPlace> place = sources.Find(path);
+  const bool is_whole = place.has_value() && place->name.empty();
+  if (!is_whole || IsUri(path) || members::IsStoreFile(path)) return;
+  const absl::StatusOr<CollectionSnapshot> snapshot = sources.OpenCollection(place->collection);
+  if (!snapshot.ok()) return;
+  const absl::StatusOr<VerifyReport> report = snapshot->Verify({.depth = VerifyDepth::kStructure});
+  if (!report.ok()) return;
+  for (const Finding& finding : report->findings) {
+    if (snapshot->HasMember(finding.section)) {
+      found.emplace(place->collection + finding.section, finding);
+    }
+  }
+}
+
 // Prints each result as soon as it is known. In JSON they are the elements of one array.
 absl::Status Print(const Outcome& outcome, bool json, bool first) {
   if (!json) return WriteLines(Describe(outcome));
@@ -173,11 +194,19 @@ absl::Status Verify(const VerifyFlags& flags) {
   options.offset = flags.offset;
   options.executor = MakeExecutor(flags.threads);
   Sources sources(options);
-  const std::vector<std::string> frames = sources.Expand(FramesAt(flags.frames));
+  const std::vector<std::string> asked = FramesAt(flags.frames);
+  Contradictions contradictions;
+  for (const std::string& path : asked) AddContradictions(path, sources, contradictions);
+  const std::vector<std::string> frames = sources.Expand(asked);
   int64_t checked = 0;
   int64_t bad = 0;
   for (const std::string& path : frames) {
-    const Outcome outcome = CheckFrame(path, sources);
+    Outcome outcome = CheckFrame(path, sources);
+    const auto contradiction = contradictions.find(path);
+    if (contradiction != contradictions.end() && outcome.report.ok()) {
+      outcome.report->findings.push_back(contradiction->second);
+      outcome.report->findings.back().section = "ledger";
+    }
     ++checked;
     if (!IsFine(outcome)) ++bad;
     const absl::Status written = Print(outcome, flags.json, checked == 1);
