@@ -36,7 +36,7 @@ void ReadTableLayer(Bytes input) {
   }
   for (const auto& [name, entry] : table->members) {
     Check(collection::CheckMemberName(name).ok(), "members have names", name);
-    collection::GenerationsOf(name, *table);
+    collection::GenerationsOf(name, {.table = *table});
   }
   // The history may contradict the table.
   const uint64_t oldest = table->oldest_kept();

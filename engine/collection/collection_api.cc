@@ -114,6 +114,10 @@ absl::StatusOr<MemberWriter> CollectionWriter::EditAttributes(std::string_view g
   absl::StatusOr<Writer*> writer = core_->Edit(name);
   if (absl::IsNotFound(writer.status())) {
     writer = core_->Add(name, {.compression = {.typesize = 1, .filters = {}}});
+    // Another writer that shares the collection may just have made them.
+    if (absl::IsAlreadyExists(writer.status())) {
+      if (const absl::StatusOr<Writer*> made = core_->Edit(name); made.ok()) writer = made;
+    }
   }
   if (!writer.ok()) return writer.status();
   return MemberWriter(**writer);

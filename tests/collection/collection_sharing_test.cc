@@ -1,5 +1,7 @@
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,6 +17,7 @@
 #include "tests/support/fault_file_system.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -210,6 +213,47 @@ TEST_F(CollectionSharingTest, NewGroupsAndRemovedOnesDoNotDisturbOthers) {
   ASSERT_TRUE(IsOk(second->Commit().status()));
   EXPECT_EQ(Read("/g/d"), Column({3}));
   EXPECT_EQ(Open().snapshot().Members(), std::vector<std::string>({"/a", "/b", "/g/d", "/new/y"}));
+}
+
+// A member is opened again for each commit, and its writer knows since when others can see it.
+TEST_F(CollectionSharingTest, SpaceOfAMemberIsUsedAgainBesideReadersThatGoOn) {
+  absl::StatusOr<CollectionWriter> writer =
+      Open(std::make_shared<UnsyncedFileSystem>()).OpenWriter({.shared = true});
+  Column values(4000);
+  ASSERT_TRUE(IsOk(writer->Edit("/a")->ResizeArray(std::vector<int64_t>{4000})));
+  ASSERT_TRUE(IsOk(writer->Commit().status()));
+  Collection reader = Open();
+  uint32_t random = 1;
+  for (int commit = 0; commit < 700; ++commit) {
+    for (int32_t& value : values)
+      value = static_cast<int32_t>(random = random * 1664525 + 1013904223);
+    ASSERT_TRUE(IsOk(writer->Edit("/a")->WriteItems(0, values)));
+    ASSERT_TRUE(IsOk(writer->Commit().status()));
+    if (commit % 20 != 0) continue;
+    ASSERT_TRUE(IsOk(reader.Refresh().status()));
+  }
+  // Each commit writes 16,000 bytes.
+  EXPECT_LT(std::filesystem::file_size(path_ + "/a.b2nd"), 6 << 20);
+}
+
+TEST_F(CollectionSharingTest, AWriterThatWaitsToBeAloneIsNotKeptAwayByNewOnes) {
+  absl::StatusOr<CollectionWriter> first = Share();
+  ASSERT_TRUE(IsOk(first.status()));
+  std::atomic<bool> was_alone = false;
+  std::thread waiter([&] {
+    absl::StatusOr<CollectionWriter> alone = Open().OpenWriter({.wait = std::chrono::seconds(60)});
+    EXPECT_TRUE(IsOk(alone.status()));
+    was_alone = true;
+  });
+  while (!first->HasWaiters().value()) std::this_thread::yield();
+  std::thread later([&] {
+    EXPECT_TRUE(IsOk(Share(std::chrono::seconds(60)).status()));
+    EXPECT_TRUE(was_alone) << "it came before the one that waited";
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  first = absl::CancelledError();
+  waiter.join();
+  later.join();
 }
 
 // A writer that fails, or is killed, in its turn: what it has committed stands, and the other one

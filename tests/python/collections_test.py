@@ -420,7 +420,8 @@ class WritingTest(CollectionTest):
             with self.assertRaises(cairn.Unavailable):
                 second["/day/temp"].append(DAY)
             second["/day/rain"].append(DAY)
-            second.commit()
+            self.assertEqual(second.number, 0)
+            self.assertEqual(second.commit().number, second.number)
             self.assertEqual(made["/day/rain"].shape, (2, 180))
             first.commit()
             second["/day/temp"].append(DAY)

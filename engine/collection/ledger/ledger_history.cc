@@ -65,6 +65,30 @@ void ForEachPast(const LedgerTable& table, Visit visit) {
   }
 }
 
+// Returns since when the commits after the ledger's checkpoint list generations of the member. An
+// older one is taken to be listed since that checkpoint.
+std::vector<ListedGeneration> ListedSinceCheckpoint(std::string_view member, const Ledger& ledger) {
+  std::vector<ListedGeneration> listed;
+  for (const auto& commit : ledger.commits) {
+    // Another file had the name before.
+    if (std::ranges::find(commit->removed, member) != commit->removed.end()) listed.clear();
+    for (const AddedMember& added : commit->added) {
+      if (added.name != member) continue;
+      listed.push_back({.number = commit->number, .generation = added.entry.position.generation});
+    }
+    for (const MemberPart& part : commit->parts) {
+      if (part.name != member) continue;
+      listed.push_back({.number = commit->number, .generation = part.position.generation});
+    }
+  }
+  if (listed.empty()) {
+    const uint64_t generation = ledger.table.members.find(member)->second.position.generation;
+    listed.push_back(
+        {.number = ledger.table.number - ledger.commits.size(), .generation = generation});
+  }
+  return listed;
+}
+
 }  // namespace
 
 std::vector<CommitInfo> ListCommits(const LedgerTable& table) {
@@ -88,7 +112,8 @@ absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uin
   return ledger;
 }
 
-std::vector<ListedGeneration> GenerationsOf(std::string_view member, const LedgerTable& table) {
+std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledger& ledger) {
+  const LedgerTable& table = ledger.table;
   std::vector<ListedGeneration> listed;
   uint64_t generation = table.members.find(member)->second.position.generation;
   bool is_there = true;
@@ -103,7 +128,8 @@ std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledge
   });
   if (is_there) listed.push_back({.number = table.oldest_kept(), .generation = generation});
   std::ranges::reverse(listed);
-  return listed;
+  std::vector<ListedGeneration> since = ListedSinceCheckpoint(member, ledger);
+  return since.front().number < listed.front().number ? since : listed;
 }
 
 std::vector<RemovedMember> RemovedMembers(const LedgerTable& table) {

@@ -25,9 +25,9 @@ std::vector<CommitInfo> ListCommits(const LedgerTable& table);
 // commit that changed no content. Errors: kDataLoss if the table contradicts itself.
 absl::StatusOr<std::shared_ptr<const Ledger>> LedgerAt(const Ledger& newest, uint64_t number);
 
-// Returns the generations of a member that the commits which are kept list, and since which commit,
-// in order.
-std::vector<ListedGeneration> GenerationsOf(std::string_view member, const LedgerTable& table);
+// Returns the generations of a member that are listed since the oldest commit that is kept, or
+// since the ledger's checkpoint if that is older, and since which commit, in order.
+std::vector<ListedGeneration> GenerationsOf(std::string_view member, const Ledger& ledger);
 
 struct RemovedMember {
   std::string name;

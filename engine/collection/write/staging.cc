@@ -54,9 +54,9 @@ absl::Status Staging::MakeRoom(std::string_view name) {
   const storage::DescriptorRoom room = storage::FindDescriptorRoom(kLeastRoom);
   if (room.left >= kLeastRoom) return absl::OkStatus();
   return ResourceExhausted(
-      "%s: too many open files: %d members of %s are edited or new, and the process may open %d "
+      "%s: too many open files: %d members of %s are open or new, and the process may open %d "
       "files; commit these members first, or raise the limit (ulimit -n)",
-      name, edited_.size() + added_.size(), site_.root, room.limit);
+      name, members_.size() + added_.size(), site_.root, room.limit);
 }
 
 absl::StatusOr<Member*> Staging::OpenMember(std::string_view name) {
@@ -70,7 +70,8 @@ absl::StatusOr<Member*> Staging::OpenMember(std::string_view name) {
       const absl::Status redone = RedoMember(site_, path, name, ledger_.ledger());
       if (!redone.ok()) return AtPath(path, redone);
     }
-    auto retention = std::make_shared<Retention>(ledger_.file(), GenerationsOf(name, table()));
+    auto retention =
+        std::make_shared<Retention>(ledger_.file(), GenerationsOf(name, ledger_.ledger()));
     absl::StatusOr<std::unique_ptr<Member>> opened =
         Member::Open(site_, name, entry, std::move(retention), options_);
     if (!opened.ok()) return AtPath(path, opened.status());

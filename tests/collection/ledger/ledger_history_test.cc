@@ -63,7 +63,7 @@ TEST_F(LedgerHistoryTest, KeepsTheNewestCommits) {
 }
 
 TEST_F(LedgerHistoryTest, TellsSinceWhenAPositionIsListed) {
-  const auto listed = GenerationsOf("/b", ledger_.table);
+  const auto listed = GenerationsOf("/b", ledger_);
   ASSERT_EQ(listed.size(), 3u);
   EXPECT_EQ(listed[0].number, 1u);
   EXPECT_EQ(listed[0].generation, 1u);
@@ -71,8 +71,14 @@ TEST_F(LedgerHistoryTest, TellsSinceWhenAPositionIsListed) {
   EXPECT_EQ(listed[1].generation, 4u);
   EXPECT_EQ(listed[2].number, 3u);
   EXPECT_EQ(listed[2].generation, 5u);
-  KeepPast(1, ledger_.table);
-  EXPECT_EQ(GenerationsOf("/b", ledger_.table)[0].number, 2u) << "or before";
+  // The commits since the ledger's checkpoint tell it, too.
+  KeepPast(0, ledger_.table);
+  ASSERT_EQ(GenerationsOf("/b", ledger_).size(), 3u);
+  EXPECT_EQ(GenerationsOf("/b", ledger_)[1].number, 2u);
+  EXPECT_EQ(GenerationsOf("/b", ledger_)[1].generation, 4u);
+  ledger_.commits.clear();
+  EXPECT_EQ(GenerationsOf("/b", ledger_)[0].number, 3u) << "or before";
+  EXPECT_EQ(GenerationsOf("/b", ledger_)[0].generation, 5u);
 }
 
 TEST_F(LedgerHistoryTest, TellsWhichFilesOlderCommitsHave) {
@@ -192,13 +198,13 @@ TEST_F(JoinedCommitsTest, EditsOfOneMemberAreJoined) {
   ListCheckpoint("/a", 3);
   Change("/a", 4);
   EXPECT_EQ(MembersAt(3).at("/a"), Entry(1, 2));
-  EXPECT_EQ(GenerationsOf("/a", ledger_.table).back().number, 4);
+  EXPECT_EQ(GenerationsOf("/a", ledger_).back().number, 4);
   ListCheckpoint("/a", 5);
   PutCopy("/a", 7);
   Change("/a", 2);
   EXPECT_EQ(MembersAt(6).at("/a"), Entry(1, 4)) << "that of commit 4, in its own file";
   // The file of the copy is new since then.
-  EXPECT_EQ(GenerationsOf("/a", ledger_.table).front().number, 7);
+  EXPECT_EQ(GenerationsOf("/a", ledger_).front().number, 7);
   ListCheckpoint("/a", 3);
   Apply({.removed = {"/a"}});
   EXPECT_EQ(MembersAt(8).at("/a"), Entry(7, 2));

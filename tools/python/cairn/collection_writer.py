@@ -170,9 +170,17 @@ class CollectionWriter(ClosingWriter):
         return VlMeta(RawVlMeta(view, edit, self._where + group))
 
     def commit(self) -> CollectionSnapshot:
-        """Makes all staged edits visible and durable, or none, and returns the new state."""
+        """Makes all staged edits visible and durable, or none, and returns the newest state.
+
+        Beside other writers, that may be the state of a later commit; see `number`.
+        """
         self._number = self._engine.commit()
         return self._committed(self._number)
+
+    @property
+    def number(self) -> int:
+        """The number of the last commit that this writer has made, or 0."""
+        return self._number
 
     def rollback(self) -> None:
         """Drops all staged edits."""
