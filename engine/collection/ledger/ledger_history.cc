@@ -65,28 +65,44 @@ void ForEachPast(const LedgerTable& table, Visit visit) {
   }
 }
 
-// Returns since when the commits after the ledger's checkpoint list generations of the member. An
-// older one is taken to be listed since that checkpoint.
+bool ChangesContent(const LedgerCommit& commit) {
+  const auto has_content = [](const MemberPart& part) {
+    return part.synced || !part.patches.empty();
+  };
+  const auto is_copy = [](const AddedMember& added) { return added.replaces; };
+  const auto copies = static_cast<size_t>(std::ranges::count_if(commit.added, is_copy));
+  return std::ranges::any_of(commit.parts, has_content) || commit.added.size() > copies ||
+         commit.removed.size() > copies;
+}
+
+// Returns since when the commits after the ledger's checkpoint list generations of the member. A
+// commit that changes no content is taken for the next one that does: whoever opens it by its
+// number reads the state before it. So is the checkpoint, which may be such a commit.
 std::vector<ListedGeneration> ListedSinceCheckpoint(std::string_view member, const Ledger& ledger) {
   std::vector<ListedGeneration> listed;
+  size_t known = 0;  // entries before this one have their numbers
+  const auto list = [&](uint64_t generation) { listed.push_back({.generation = generation}); };
+  const auto number_from = [&](uint64_t number) {
+    for (; known < listed.size(); ++known) listed[known].number = number;
+  };
   for (const auto& commit : ledger.commits) {
     // Another file had the name before.
-    if (std::ranges::find(commit->removed, member) != commit->removed.end()) listed.clear();
+    if (std::ranges::find(commit->removed, member) != commit->removed.end()) {
+      listed.clear();
+      known = 0;
+    }
     for (const AddedMember& added : commit->added) {
-      if (added.name != member) continue;
-      listed.push_back({.number = commit->number, .generation = added.entry.position.generation});
+      if (added.name == member) list(added.entry.position.generation);
     }
     for (const MemberPart& part : commit->parts) {
-      if (part.name != member) continue;
-      listed.push_back({.number = commit->number, .generation = part.position.generation});
+      if (part.name == member) list(part.position.generation);
     }
+    if (ChangesContent(*commit)) number_from(commit->number);
   }
-  if (listed.empty()) {
-    const uint64_t generation = ledger.table.members.find(member)->second.position.generation;
-    listed.push_back(
-        {.number = ledger.table.number - ledger.commits.size(), .generation = generation});
-  }
-  return listed;
+  number_from(ledger.table.number + 1);
+  if (!listed.empty()) return listed;
+  const uint64_t generation = ledger.table.members.find(member)->second.position.generation;
+  return {{.number = ledger.table.number - ledger.commits.size() + 1, .generation = generation}};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/unsynced_file_system.h"
 
 namespace cairn::test {
 namespace {
@@ -57,19 +58,25 @@ void CheckNewest(const CollectionSnapshot& found) {
 const CollectionRecovery kAllAdopted = {.ledger_lost = true,
                                         .adopted = {"/a", "/g/__vlmeta__", "/g/b"}};
 
+// No test but those on a simulated disk cuts the power.
+const CollectionOptions kUnsynced = {
+    .members = {.file_system = std::make_shared<UnsyncedFileSystem>()}};
+
 class CollectionRecoverTest : public testing::Test {
  protected:
   void SetUp() override { MakeAndDie(path_); }
-  void CloseWell() const { ASSERT_TRUE(IsOk(Collection::Open(path_)->OpenWriter()->Close())); }
+  void CloseWell() const {
+    ASSERT_TRUE(IsOk(Collection::Open(path_, kUnsynced)->OpenWriter()->Close()));
+  }
   // Appends to both members, in one commit that is complete.
   void AppendToBoth(const Ints& values) const {
-    CollectionWriter writer = Collection::Open(path_)->OpenWriter().value();
+    CollectionWriter writer = Collection::Open(path_, kUnsynced)->OpenWriter().value();
     Append(writer, "/a", values);
     Append(writer, "/g/b", values);
     ASSERT_TRUE(IsOk(writer.Close()));
   }
   absl::StatusOr<CollectionRecovery> Recover() const {
-    absl::StatusOr<CollectionRecovery> done = Collection::Recover(path_);
+    absl::StatusOr<CollectionRecovery> done = Collection::Recover(path_, kUnsynced);
     if (done.ok()) std::ranges::sort(done->adopted);
     return done;
   }
