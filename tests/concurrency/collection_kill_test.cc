@@ -33,6 +33,15 @@ CreateOptions Counters() {
   return options;
 }
 
+// Makes a collection of empty members.
+Collection MakeCollection(const std::string& path) {
+  Collection collection = Collection::Create(path).value();
+  CollectionWriter writer = collection.OpenWriter().value();
+  for (const char* const name : kNames) EXPECT_TRUE(IsOk(writer.Add(name, Counters())));
+  EXPECT_TRUE(IsOk(writer.Close()));
+  return collection;
+}
+
 // Appends the number of values so far to each member, in one commit, until it is killed. Now and
 // then a member is removed and added again with the same content.
 [[noreturn]] void CountUntilKilled(const std::string& path, int32_t next,
@@ -84,12 +93,7 @@ int32_t CountOf(const CollectionSnapshot& snapshot) {
 TEST(CollectionKillTest, ReadersSeeWholeCommitsAndNoneIsLost) {
   const TempDir temp;
   const std::string path = temp.Path("c");
-  Collection collection = Collection::Create(path).value();
-  {
-    CollectionWriter writer = collection.OpenWriter().value();
-    for (const char* const name : kNames) ASSERT_TRUE(IsOk(writer.Add(name, Counters())));
-    ASSERT_TRUE(IsOk(writer.Close()));
-  }
+  Collection collection = MakeCollection(path);
   void* const shared = ::mmap(nullptr, sizeof(std::atomic<int32_t>), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
@@ -154,12 +158,7 @@ TEST(CollectionKillTest, ReadersSeeWholeCommitsAndNoneIsLost) {
 TEST(CollectionKillTest, WritersThatShareLoseNothingWhenOneIsKilled) {
   const TempDir temp;
   const std::string path = temp.Path("c");
-  Collection collection = Collection::Create(path).value();
-  {
-    CollectionWriter writer = collection.OpenWriter().value();
-    for (const char* const name : kNames) ASSERT_TRUE(IsOk(writer.Add(name, Counters())));
-    ASSERT_TRUE(IsOk(writer.Close()));
-  }
+  Collection collection = MakeCollection(path);
   constexpr size_t kWriters = 2;
   using Counts = std::array<std::atomic<int32_t>, kWriters>;
   void* const shared =

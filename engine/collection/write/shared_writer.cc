@@ -101,7 +101,10 @@ absl::StatusOr<bool> SharedWriter::HasWaiters() const { return core_->gate().Has
 absl::Status SharedWriter::Close() {
   CAIRN_RETURN_IF_ERROR(Commit().status());
   core_->gate().TryToBeAlone();
-  CAIRN_RETURN_IF_ERROR(core_->TakeTurn(std::max(wait_, kLeastWait)));
+  if (const absl::Status taken = core_->TakeTurn(std::max(wait_, kLeastWait)); !taken.ok()) {
+    core_->gate().LetOthersIn().IgnoreError();  // the caller may try again
+    return taken;
+  }
   if (core_->gate().is_alone()) return core_->Close();
   core_->Leave();
   return absl::OkStatus();
