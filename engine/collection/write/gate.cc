@@ -38,12 +38,12 @@ absl::StatusOr<std::unique_ptr<Gate>> Gate::Share(const Site& site,
   CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> ledger, OpenLedger(site));
   std::unique_ptr<Gate> gate(new Gate(std::move(ledger)));
   const absl::Status shared = RetryUnavailable(wait, [&]() -> absl::Status {
-    gate->TryToBeAlone();
-    if (gate->is_alone_) return absl::OkStatus();
-    // Else writers that come and go would keep one that waits to be alone away for ever.
+    // Writers that come and go would keep one that waits to be alone away for ever.
     CAIRN_ASSIGN_OR_RETURN(const bool waits, gate->HasWaiters());
     if (waits) return absl::UnavailableError("a writer waits to be alone");
-    return gate->ledger_->LockByte(kGateByte, LockMode::kShared);
+    gate->TryToBeAlone();
+    return gate->is_alone_ ? absl::OkStatus()
+                           : gate->ledger_->LockByte(kGateByte, LockMode::kShared);
   });
   CAIRN_RETURN_IF_ERROR(HasWriter(site, shared, "a writer that is not shared"));
   return gate;
