@@ -23,7 +23,7 @@ using numbers::NumberKind;
 constexpr numbers::Format kPcoFormat = {.stream = "pco stream",
                                         .numbers = Coding::kPco,
                                         .bytes = Coding::kZstd,
-                                        .record_page_log = 9,
+                                        .record_page_log = 8,
                                         .major = 4,
                                         .minor = 1};
 constexpr numbers::Format kBitpackFormat = {.stream = "bitpack stream",

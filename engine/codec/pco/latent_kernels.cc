@@ -121,40 +121,110 @@ HWY_INLINE uint64_t AddGroups(const uint8_t* HWY_RESTRICT widths, const std::byt
   return position;
 }
 
-// True if vectors have eight latents of 64 bits. Eight offsets of up to 31 bits are then read at
-// once: the sums of their bits fit into bytes.
+// True if vectors have eight integers of 64 bits, so that eight offsets are read at once.
 #define CAIRN_HAVE_EIGHT_LATENTS (HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3)
 
 #if CAIRN_HAVE_EIGHT_LATENTS
-constexpr int kMaxBitsOfEight = 31;
+namespace hn = hwy::HWY_NAMESPACE;
 
-// Adds offsets of at most kMaxBitsOfEight bits as AddGroups does, to a multiple of eight latents.
+using Eight = hn::FixedTag<uint64_t, 8>;
+using EightIntegers = hn::Vec<Eight>;
+
+// The places of eight offsets in 64 bytes, given by the bits before each. An offset has at most
+// kMaxLoadBits bits.
+class EightPlaces {
+ public:
+  HWY_INLINE explicit EightPlaces(EightIntegers begins) {
+    const auto word = hn::ShiftRight<6>(begins);
+    low_ = hn::IndicesFromVec(Eight(), word);
+    high_ = hn::IndicesFromVec(Eight(), hn::Add(word, hn::Set(Eight(), 1)));
+    shift_ = hn::And(begins, hn::Set(Eight(), 63));
+  }
+
+  // Reads the offsets, and other bits above these.
+  HWY_INLINE EightIntegers Read(const std::byte* from) const {
+    const auto bytes =
+        hn::LoadU(hn::FixedTag<uint8_t, 64>(), reinterpret_cast<const uint8_t*>(from));
+    const auto words = hn::BitCast(Eight(), bytes);
+    const auto low = hn::TableLookupLanes(words, low_);
+    const auto high = hn::TableLookupLanes(words, high_);
+    // Two shifts, since a single one may be by 64 bits.
+    const auto above = hn::Shl(hn::Add(high, high), hn::Xor(shift_, hn::Set(Eight(), 63)));
+    return hn::Or(hn::Shr(low, shift_), above);
+  }
+
+ private:
+  decltype(hn::IndicesFromVec(Eight(), EightIntegers())) low_;
+  decltype(hn::IndicesFromVec(Eight(), EightIntegers())) high_;
+  EightIntegers shift_;
+};
+
+template <Latent L>
+using EightLatents = hn::FixedTag<L, 8>;
+
+template <Latent L>
+HWY_INLINE EightIntegers LoadEight(const L* from) {
+  const auto latents = hn::LoadU(EightLatents<L>(), from);
+  if constexpr (sizeof(L) == 8) {
+    return latents;
+  } else {
+    return hn::PromoteTo(Eight(), latents);
+  }
+}
+
+// Stores the lower bits of integers.
+template <Latent L>
+HWY_INLINE void StoreEight(EightIntegers integers, L* out) {
+  if constexpr (sizeof(L) == 8) {
+    hn::StoreU(integers, Eight(), out);
+  } else {
+    hn::StoreU(hn::TruncateTo(EightLatents<L>(), integers), EightLatents<L>(), out);
+  }
+}
+
+// Adds offsets of at most kMaxLoadBits bits as AddGroups does, to a multiple of eight latents.
+template <Latent L>
 HWY_INLINE uint64_t AddEights(const uint8_t* HWY_RESTRICT widths, const std::byte* data,
-                              uint64_t position, size_t count, uint64_t* HWY_RESTRICT out) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  const hn::FixedTag<uint64_t, 8> d;
-  const auto byte_of_lane = hn::ShiftLeft<3>(hn::Iota(d, 0));
-  const auto low_byte = hn::Set(d, 0xFF);
+                              uint64_t position, size_t count, L* HWY_RESTRICT out) {
+  // The sums of eight widths fit into 16 bits, of which there are four: one for each pair.
+  constexpr uint64_t kInEach = 0x0001000100010001;
+  constexpr uint64_t kLowBytes = 0xFF * kInEach;
+  const Eight d;
+  const auto lane = hn::Iota(d, 0);
+  const auto byte_of_lane = hn::ShiftLeft<3>(lane);
+  const auto pair_of_lane = hn::ShiftLeft<4>(hn::ShiftRight<1>(lane));
+  const auto is_second = hn::Neg(hn::And(lane, hn::Set(d, 1)));
+  const auto second_byte = hn::And(is_second, hn::Set(d, 0xFF));
   for (size_t i = 0; i < count; i += 8) {
     const auto bits = LoadLe<uint64_t>(std::as_bytes(std::span(widths + i, 8)).data());
-    const uint64_t ends = bits * 0x0101010101010101;  // in each byte
-    const auto nbits = hn::And(hn::Shr(hn::Set(d, bits), byte_of_lane), low_byte);
-    const auto begins = hn::Add(hn::And(hn::Shr(hn::Set(d, ends << 8), byte_of_lane), low_byte),
-                                hn::Set(d, position % 8));
-    const auto* const from = reinterpret_cast<const uint8_t*>(data + position / 8);
-    const auto words = hn::BitCast(d, hn::LoadU(hn::FixedTag<uint8_t, 64>(), from));
-    const auto word = hn::ShiftRight<6>(begins);
-    const auto low = hn::TableLookupLanes(words, hn::IndicesFromVec(d, word));
-    const auto next = hn::IndicesFromVec(d, hn::Add(word, hn::Set(d, 1)));
-    const auto high = hn::TableLookupLanes(words, next);
-    const auto shift = hn::And(begins, hn::Set(d, 63));
-    const auto above = hn::Shl(hn::Add(high, high), hn::Xor(shift, hn::Set(d, 63)));
-    const auto read = hn::Or(hn::Shr(low, shift), above);
-    const auto offsets = hn::AndNot(hn::Shl(hn::Set(d, ~uint64_t{0}), nbits), read);
-    hn::StoreU(hn::Add(hn::LoadU(d, out + i), offsets), d, out + i);
-    position += ends >> 56;
+    const uint64_t ends = ((bits & kLowBytes) + (bits >> 8 & kLowBytes)) * kInEach;
+    const uint64_t pairs = (ends << 16) + position % 8 * kInEach;
+    const auto begins = hn::And(hn::Shr(hn::Set(d, pairs), pair_of_lane), hn::Set(d, 0xFFFF));
+    const auto firsts = hn::And(hn::Shr(hn::Set(d, bits << 8), byte_of_lane), second_byte);
+    const auto nbits = hn::And(hn::Shr(hn::Set(d, bits), byte_of_lane), hn::Set(d, 0xFF));
+    const auto above = hn::Shl(hn::Set(d, ~uint64_t{0}), nbits);
+    const EightPlaces places(hn::Add(begins, firsts));
+    const auto offsets = hn::AndNot(above, places.Read(data + position / 8));
+    StoreEight(hn::Add(LoadEight(out + i), offsets), out + i);
+    position += ends >> 48;
   }
   return position;
+}
+
+// Unpacks a multiple of eight offsets of at most kMaxLoadBits bits as Unpack does. Eight of them
+// take whole bytes, so each eight lie at the same bits as those before.
+template <Latent L>
+HWY_INLINE void UnpackEights(L lower, unsigned width, const std::byte* data, uint64_t position,
+                             size_t count, L* HWY_RESTRICT out) {
+  const Eight d;
+  const auto begins = hn::Mul(hn::Iota(d, 0), hn::Set(d, width));
+  const EightPlaces places(hn::Add(begins, hn::Set(d, position % 8)));
+  const auto mask = hn::Set(d, kMasks[width]);
+  const auto base = hn::Set(d, lower);
+  const std::byte* from = data + position / 8;
+  for (size_t i = 0; i < count; i += 8, from += width) {
+    StoreEight(hn::Add(base, hn::And(places.Read(from), mask)), out + i);
+  }
 }
 #endif
 
@@ -164,8 +234,8 @@ void AddOffsets(const OffsetBits& offset_bits, int most, BitPlace& in, std::span
   L* HWY_RESTRICT to = out.data();
   auto position = static_cast<uint64_t>(in.position);
 #if CAIRN_HAVE_EIGHT_LATENTS
-  if constexpr (sizeof(L) == 8) {
-    if (most <= kMaxBitsOfEight) {
+  if constexpr (sizeof(L) >= 4) {
+    if (most <= kMaxLoadBits) {
       const size_t whole = out.size() / 8 * 8;
       position = AddEights(widths, in.data, position, whole, to);
       position = AddGroups<1>(widths + whole, in.data, position, out.size() - whole, to + whole);
@@ -202,7 +272,14 @@ void Unpack(L lower, int bits, BitPlace& in, std::span<L> out) {
   if (bits == 0) {
     std::fill_n(to, out.size(), lower);
   } else if (bits <= kMaxLoadBits) {
-    for (size_t i = 0; i < out.size(); ++i) {
+    size_t i = 0;
+#if CAIRN_HAVE_EIGHT_LATENTS
+    if constexpr (sizeof(L) >= 4) {
+      i = out.size() / 8 * 8;
+      UnpackEights(lower, width, data, begin, i, to);
+    }
+#endif
+    for (; i < out.size(); ++i) {
       to[i] = static_cast<L>(lower + LowBits(LoadBits(data, begin + i * width), width));
     }
   } else {

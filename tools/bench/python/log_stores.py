@@ -350,11 +350,14 @@ class InfluxDb(Store):
         return found.count("\n") - 1
 
     def scan(self):
-        return np.array([line.rsplit(",", 1)[1] for line in self.ask(f"SELECT {self.data.scanned} FROM log").splitlines()[1:]], "f8")
+        found = self.ask(f'SELECT "{self.data.scanned}" FROM log')
+        return np.array([line.rsplit(",", 1)[1] for line in found.splitlines()[1:]], "f8")
 
     def means(self):
         span = "1d" if self.data.bucket == DAY else "1m"
-        found = self.ask(f"SELECT mean(*) FROM log WHERE time > 0 AND time < now() GROUP BY time({span}) FILL(none)")
+        first, last = self.data.records["time"][[0, -1]]
+        during = f"time >= '{first}Z' AND time <= '{last}Z'"  # it refuses to look for more buckets
+        found = self.ask(f"SELECT mean(*) FROM log WHERE {during} GROUP BY time({span}) FILL(none)")
         return found.count("\n") - 1
 
     def close(self):

@@ -6,7 +6,8 @@
 Cairn makes an array in memory with one thread. pcodec codes each block of an array apart, as Cairn does.
 All contestants of a question take turns in each round; a figure is the median of the rounds, and a ratio
 is the median of the ratios within a round. `cairn-bench numbers` compares chunks with other codecs.
-Records {int64 time, float64 of two decimals} are also read one by one, 1,000 anywhere, and as a whole.
+Records {int64 time, float64 of two decimals} are also read one by one, 1,000 anywhere, and as a whole,
+beside PyPI's vortex-data, where that is installed, and its form "compact", which has pco inside.
 """
 
 import argparse
@@ -23,11 +24,20 @@ import cairn
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 from drawing import results, tables  # noqa: E402
+from turns import in_turns, note  # noqa: E402
 
 try:
     from pcodec import ChunkConfig, standalone
 except ImportError:
     standalone = None
+
+try:
+    import pyarrow
+    import vortex
+except ImportError:
+    vortex = None
+
+CODECS = ("auto", "bitpack", "pco", "zstd", "lz4")
 
 
 def columns(count):
@@ -116,41 +126,99 @@ def series(count):
     return records
 
 
-def median_time(call, times):
-    """The median time of call(0), call(1) and so on, in seconds."""
-    taken = []
-    for i in range(times):
-        begin = time.perf_counter()
-        call(i)
-        taken.append(time.perf_counter() - begin)
-    return statistics.median(taken)
+class Frame:
+    """Records in an array of a file of Cairn's."""
+
+    def __init__(self, path, records, codec):
+        self.path = path
+        self.frame = cairn.asarray(records, path, codec=codec)
+        self.size = self.frame.info.cbytes
+
+    def rows(self, rows):
+        return self.frame[rows]
+
+    def row(self, row):
+        return self.frame[row]
+
+    def open_row(self, row):
+        with cairn.open(self.path) as frame:
+            return frame[row]
+
+    def all(self):
+        return self.frame[:]
+
+
+class VortexFile:
+    """Records in a file of Vortex, a column for each field, read as tables of Arrow."""
+
+    def __init__(self, path, records, options):
+        self.path = path
+        options.write(pyarrow.table({name: records[name] for name in records.dtype.names}), path)
+        self.file = self.open()
+        self.size = os.path.getsize(path)
+
+    def open(self):
+        return vortex.open(self.path, memory_map=True)
+
+    def rows(self, rows):
+        return read(self.file, rows)
+
+    def row(self, row):
+        return read(self.file, np.array([row]))
+
+    def open_row(self, row):
+        return read(self.open(), np.array([row]))
+
+    def all(self):
+        return read(self.file)
+
+
+def read(file, rows=None):
+    """Reads rows, or all of them, of a file of Vortex."""
+    indices = None if rows is None else vortex.array(pyarrow.array(rows))
+    return file.scan(indices=indices).to_arrow().read_all()
+
+
+def stores(folder, records):
+    """The same records by each codec, and in files of Vortex, which is told to use one thread."""
+    made = {codec: Frame(f"{folder}/{codec}.b2nd", records, codec) for codec in CODECS}
+    if vortex is not None:
+        vortex.set_worker_threads(0)  # what is left is the thread that asks
+        options = vortex.io.VortexWriteOptions
+        made["Vortex"] = VortexFile(f"{folder}/vortex", records, options.default())
+        made["Vortex, compact"] = VortexFile(f"{folder}/compact", records, options.compact())
+    return made
 
 
 def compare_reads(report, records, rounds):
     dice = np.random.default_rng(2)
-    sets = dice.integers(0, len(records), (rounds * 3, 1000))
+    # Vortex wants rows in their order.
+    sets = [np.sort(dice.choice(len(records), 1000, replace=False)) for _ in range(rounds)]
+    where = f"{len(records):,} records"
     with tempfile.TemporaryDirectory() as folder:
-        frames = {}
-        for codec in ("auto", "bitpack", "pco", "zstd", "lz4"):
-            frames[codec] = cairn.asarray(records, f"{folder}/{codec}.b2nd", codec=codec)
-            assert (frames[codec][sets[0]] == records[sets[0]]).all()
+        made = stores(folder, records)
+        for store in made.values():
+            assert (np.asarray(store.rows(sets[0])["value"]) == records[sets[0]]["value"]).all()
+        report.add(f"{where}: ratio", "x", "higher", {name: records.nbytes / one.size for name, one in made.items()})
 
-        def open_and_read(codec, i):
-            with cairn.open(f"{folder}/{codec}.b2nd") as frame:
-                return frame[int(sets[0][i])]
+        def each(call):
+            return lambda rows: [call(int(row)) for row in rows[::20]]
 
-        questions = [
-            ("1,000 records anywhere", "ms", 1e3, rounds * 3, lambda codec, i: frames[codec][sets[i]]),
-            ("a record", "us", 1e6, 1000, lambda codec, i: frames[codec][int(sets[0][i])]),
-            ("open, and a record", "us", 1e6, 200, open_and_read),
-            ("all records", "ms", 1e3, rounds, lambda codec, i: frames[codec][:]),
-        ]
-        where = f"{len(records):,} records"
-        ratios = {codec: records.nbytes / frame.info.cbytes for codec, frame in frames.items()}
-        report.add(f"{where}: ratio", "x", "higher", ratios)
-        for question, unit, factor, times, call in questions:
-            scores = {codec: median_time(lambda i: call(codec, i), times) * factor for codec in frames}
-            report.add(f"{where}: {question}", unit, "lower", scores)
+        questions = {
+            "1,000 records anywhere": (1, lambda store: store.rows),
+            "a record": (50, lambda store: each(store.row)),
+            "open, and a record": (50, lambda store: each(store.open_row)),
+            "all records": (1, lambda store: lambda _: store.all()),
+        }
+        for question, (operations, call_of) in questions.items():
+            contestants = {name: over(call_of(store), sets) for name, store in made.items()}
+            note(report, f"{where}: {question}", in_turns(contestants, rounds), operations)
+
+
+def over(call, sets):
+    """Calls with the next set of rows each time."""
+    following = iter(sets)
+    return lambda: call(next(following))
 
 
 def main():
@@ -163,6 +231,8 @@ def main():
     report = results.Report("questions")
     if standalone is None:
         report.note("pcodec: not installed, skipped")
+    if vortex is None:
+        report.note("vortex-data: not installed, skipped")
     for name, numbers in columns(args.numbers).items():
         for block in (1 << 13, 1 << 17):
             compare(report, name, numbers, block, args.rounds)
