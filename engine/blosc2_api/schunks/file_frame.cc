@@ -154,7 +154,8 @@ class FileFrame final : public blosc2_frame_s {
   absl::StatusOr<std::optional<FrameChange>> Refresh() override {
     const MutexLock lock(mutex_);
     if (is_edited_) return std::optional<FrameChange>();
-    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
+    // Nobody else commits while this has the writer, which has read what others did before.
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, depth_ > 0 ? frame_.snapshot() : frame_.Refresh());
     if (now == snapshot_) return std::optional<FrameChange>();
     return FrameChange{.before = std::exchange(snapshot_, now), .now = now};
   }
@@ -228,8 +229,6 @@ class FileFrame final : public blosc2_frame_s {
     snapshot_ = frame_.snapshot();
     const absl::Status suspended = writer_->Suspend();
     if (!suspended.ok()) writer_.reset();
-    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
-    if (now.info().generation == snapshot_.info().generation) snapshot_ = now;
     return suspended;
   }
 

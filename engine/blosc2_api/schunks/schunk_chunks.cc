@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -70,17 +71,26 @@ int CheckNumber(const blosc2_schunk& schunk, int64_t nchunk, int64_t end) {
   return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: there is no such chunk");
 }
 
-// Checks that a new chunk has variable blocks if the others, of which one has the number `other`,
-// do.
-int CheckBlocks(blosc2_schunk& schunk, const ChunkHead& head, int64_t other, int refused) {
-  if (other >= schunk.nchunks) {
-    Flags2(schunk) = head.flags2;
-    return BLOSC2_ERROR_SUCCESS;
+// Reads what the items of a chunk take. A frame mostly knows it without reading the chunk.
+int NbytesOf(const blosc2_schunk& schunk, int64_t nchunk, int32_t& nbytes) {
+  const absl::StatusOr<std::optional<Snapshot>> now =
+      schunk.frame != nullptr ? schunk.frame->Pin() : std::optional<Snapshot>();
+  if (!now.ok()) return CodeOf(now.status());
+  if (now->has_value()) {
+    const absl::StatusOr<int32_t> known = (*now)->ChunkNbytes(nchunk);
+    nbytes = known.value_or(0);
+    return CodeOf(known.status());
   }
-  ChunkHead beside;
-  const int code = HeadOf(schunk, other, beside);
-  if (code < 0) return code;
-  if (beside.vlblocks() == head.vlblocks()) return BLOSC2_ERROR_SUCCESS;
+  ChunkHead head;
+  const int code = HeadOf(schunk, nchunk, head);
+  nbytes = head.nbytes;
+  return code;
+}
+
+// Checks that a new chunk has variable blocks if the `others` have some.
+int CheckBlocks(blosc2_schunk& schunk, const ChunkHead& head, int64_t others, int refused) {
+  if (others == 0) Flags2(schunk) = head.flags2;
+  if (head.vlblocks() == ((Flags2(schunk) & kVlBlocks) != 0)) return BLOSC2_ERROR_SUCCESS;
   return Failed(refused, "super-chunk: chunks with and without variable blocks");
 }
 
@@ -92,11 +102,11 @@ int FitChunksize(blosc2_schunk& schunk, const ChunkHead& head, int64_t nchunk, i
     if (head.nbytes <= schunk.chunksize) return BLOSC2_ERROR_SUCCESS;
     return Failed(refused, "super-chunk: the chunk is larger than chunksize");
   }
-  ChunkHead last;
-  const int code = HeadOf(schunk, schunk.nchunks - 1, last);
+  int32_t last = 0;
+  const int code = NbytesOf(schunk, schunk.nchunks - 1, last);
   if (code < 0) return code;
   const bool inside = nchunk != schunk.nchunks;
-  if (last.nbytes < schunk.chunksize || head.nbytes > schunk.chunksize ||
+  if (last < schunk.chunksize || head.nbytes > schunk.chunksize ||
       (inside && head.nbytes != schunk.chunksize)) {
     schunk.chunksize = 0;
   }
@@ -131,7 +141,7 @@ int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy,
   if (code >= 0) code = SyncWithFile(schunk);
   if (at_end) nchunk = schunk.nchunks;
   const int32_t chunksize = schunk.chunksize;
-  if (code >= 0) code = CheckBlocks(schunk, taken.head, 0, refused);
+  if (code >= 0) code = CheckBlocks(schunk, taken.head, schunk.nchunks, refused);
   if (code >= 0) code = FitChunksize(schunk, taken.head, nchunk, refused);
   if (code >= 0 && schunk.frame == nullptr) code = GrowData(schunk);
   if (code < 0) return code;
@@ -167,7 +177,7 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   if (code >= 0) code = SyncWithFile(schunk);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
   if (code >= 0) {
-    code = CheckBlocks(schunk, taken.head, nchunk == 0 ? 1 : 0, BLOSC2_ERROR_CHUNK_UPDATE);
+    code = CheckBlocks(schunk, taken.head, schunk.nchunks - 1, BLOSC2_ERROR_CHUNK_UPDATE);
   }
   ChunkHead old;
   if (code >= 0) code = HeadOf(schunk, nchunk, old);

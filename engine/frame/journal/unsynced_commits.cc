@@ -8,6 +8,13 @@
 
 namespace cairn::frame {
 
+namespace {
+
+// Bytes that are noted together. Those of them that are durable may be written again.
+constexpr int64_t kMostJoined = int64_t{1} << 20;
+
+}  // namespace
+
 void UnsyncedCommits::BeginAfterCheckpoint() {
   Clear();
   owes_header_ = false;
@@ -19,20 +26,28 @@ void UnsyncedCommits::Clear() {
 }
 
 void UnsyncedCommits::NotePlaced(std::span<const JournalFootprint::Placed> chunks) {
-  for (const JournalFootprint::Placed& chunk : chunks) {
-    if (chunk.bytes.begin < base().journal->begin) placed_.push_back(chunk);
+  for (const JournalFootprint::Placed& chunk : chunks) Note(chunk);
+}
+
+// Chunks of many small commits mostly follow each other: a writer that suspends after each of them
+// looks at all that is noted here.
+void UnsyncedCommits::Note(const JournalFootprint::Placed& chunk) {
+  if (chunk.bytes.begin >= base().journal->begin) return;
+  if (!placed_.empty()) {
+    JournalFootprint::Placed& last = placed_.back();
+    if (last.bytes.end == chunk.bytes.begin && last.bytes.size() < kMostJoined) {
+      last = {.bytes = {last.bytes.begin, chunk.bytes.end}, .record_end = chunk.record_end};
+      return;
+    }
   }
+  placed_.push_back(chunk);
 }
 
 // Remembers the chunks because a writer that suspends may have to write them again.
 void UnsyncedCommits::NoteCommit(std::span<const Extent> placed, int64_t record_end,
                                  int64_t durable_end, int64_t bytes) {
   while (!placed_.empty() && placed_.front().record_end <= durable_end) placed_.pop_front();
-  for (const Extent& chunk : placed) {
-    if (chunk.begin < base().journal->begin) {
-      placed_.push_back({.bytes = chunk, .record_end = record_end});
-    }
-  }
+  for (const Extent& chunk : placed) Note({.bytes = chunk, .record_end = record_end});
   bytes_outside_ += bytes;
 }
 

@@ -61,6 +61,7 @@ class UnsyncedCommits {
 
  private:
   const State& base() const { return *frame_.state; }
+  void Note(const JournalFootprint::Placed& chunk);
 
   CommittedFrame& frame_;
   std::deque<JournalFootprint::Placed> placed_;
