@@ -69,10 +69,12 @@ declare -A allowed=(
   [engine/dtype]="base"  # and the public headers, like those that follow
   [engine/log/schema]="base"
   [engine/log/stats]="base"
-  [engine/log/state]="base stats"
-  [engine/log/query]="base schema stats state"
-  [engine/log/write]="base stats state query"
-  [engine/log]="base schema stats state query write"
+  [engine/log/records]="base"
+  [engine/log/keys]="base records"
+  [engine/log/state]="base stats records keys"
+  [engine/log/query]="base schema stats records keys state"
+  [engine/log/write]="base stats records keys state query"
+  [engine/log]="base schema stats records keys state query write"
   # and the public headers
   [engine/collection/store]="base codec"
   [engine/collection/ledger]="base format frame/api frame/files frame/replay frame/state"

@@ -7,7 +7,7 @@
 
 #include "cairn/record.h"
 #include "cairn/types.h"
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/state/segment.h"
 
 namespace cairn::log {

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/log.h"
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/state/segment.h"
 
 namespace cairn::log {

@@ -7,10 +7,10 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/state/blank_records.h"
 #include "engine/log/state/live_records.h"
 #include "engine/log/state/newest_time.h"
-#include "engine/log/state/record_ranges.h"
 #include "engine/log/state/time_search.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/chunk_stats.h"

@@ -8,9 +8,9 @@
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/log/state/lost_keys.h"
-#include "engine/log/state/lost_records.h"
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/keys/lost_keys.h"
+#include "engine/log/records/lost_records.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/stats/buckets.h"
 #include "engine/log/stats/stats_table.h"
 

@@ -9,7 +9,7 @@
 
 #include "engine/base/deadline.h"
 #include "engine/base/status.h"
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/write/delete_request.h"
 #include "engine/log/write/deletion.h"
 #include "engine/log/write/writer_core.h"

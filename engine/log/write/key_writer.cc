@@ -12,10 +12,10 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/log/state/key_table.h"
-#include "engine/log/state/log_keys.h"
-#include "engine/log/state/lost_keys.h"
-#include "engine/log/state/lost_names.h"
+#include "engine/log/keys/key_table.h"
+#include "engine/log/keys/log_keys.h"
+#include "engine/log/keys/lost_keys.h"
+#include "engine/log/keys/lost_names.h"
 
 namespace cairn::log {
 

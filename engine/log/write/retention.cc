@@ -5,9 +5,9 @@
 
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/state/edit_layer.h"
 #include "engine/log/state/live_records.h"
-#include "engine/log/state/record_ranges.h"
 
 namespace cairn::log {
 

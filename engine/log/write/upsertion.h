@@ -12,8 +12,8 @@
 #include "cairn/log_writer.h"
 #include "cairn/record.h"
 #include "cairn/types.h"
+#include "engine/log/records/record_ranges.h"
 #include "engine/log/state/log_state.h"
-#include "engine/log/state/record_ranges.h"
 
 namespace cairn::log {
 

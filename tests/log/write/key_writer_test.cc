@@ -11,7 +11,7 @@
 #include "cairn/frame.h"
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
-#include "engine/log/state/key_table.h"
+#include "engine/log/keys/key_table.h"
 #include "tests/support/little_endian.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"

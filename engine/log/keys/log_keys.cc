@@ -1,4 +1,4 @@
-#include "engine/log/state/log_keys.h"
+#include "engine/log/keys/log_keys.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/log/state/lost_names.h"
+#include "engine/log/keys/lost_names.h"
 
 namespace cairn::log {
 

@@ -1,4 +1,4 @@
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/records/record_ranges.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The vlmetalayers that a salvaged frame of a log has lost.
-#ifndef CAIRN_ENGINE_LOG_STATE_LOST_NAMES_H_
-#define CAIRN_ENGINE_LOG_STATE_LOST_NAMES_H_
+#ifndef CAIRN_ENGINE_LOG_KEYS_LOST_NAMES_H_
+#define CAIRN_ENGINE_LOG_KEYS_LOST_NAMES_H_
 
 #include <string_view>
 
@@ -22,4 +22,4 @@ absl::Status StageHasKeys(const Snapshot& snapshot, Writer& writer);
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_LOST_NAMES_H_
+#endif  // CAIRN_ENGINE_LOG_KEYS_LOST_NAMES_H_

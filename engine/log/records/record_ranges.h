@@ -1,6 +1,6 @@
 // Sets of records, as ranges of their numbers.
-#ifndef CAIRN_ENGINE_LOG_STATE_RECORD_RANGES_H_
-#define CAIRN_ENGINE_LOG_STATE_RECORD_RANGES_H_
+#ifndef CAIRN_ENGINE_LOG_RECORDS_RECORD_RANGES_H_
+#define CAIRN_ENGINE_LOG_RECORDS_RECORD_RANGES_H_
 
 #include <cstdint>
 #include <span>
@@ -29,4 +29,4 @@ int64_t CountAll(std::span<const RecordRange> set);
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_RECORD_RANGES_H_
+#endif  // CAIRN_ENGINE_LOG_RECORDS_RECORD_RANGES_H_

@@ -1,4 +1,4 @@
-#include "engine/log/state/lost_records.h"
+#include "engine/log/records/lost_records.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,7 +12,7 @@
 #include "engine/base/byte_writer.h"
 #include "engine/base/checked.h"
 #include "engine/base/status.h"
-#include "engine/log/state/record_ranges.h"
+#include "engine/log/records/record_ranges.h"
 
 namespace cairn::log {
 

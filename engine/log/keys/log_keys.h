@@ -1,6 +1,6 @@
 // The texts of all key fields of a log's frame, in one state.
-#ifndef CAIRN_ENGINE_LOG_STATE_LOG_KEYS_H_
-#define CAIRN_ENGINE_LOG_STATE_LOG_KEYS_H_
+#ifndef CAIRN_ENGINE_LOG_KEYS_LOG_KEYS_H_
+#define CAIRN_ENGINE_LOG_KEYS_LOG_KEYS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "cairn/record.h"
 #include "cairn/snapshot.h"
 #include "cairn/types.h"
-#include "engine/log/state/key_table.h"
+#include "engine/log/keys/key_table.h"
 
 namespace cairn::log {
 
@@ -69,4 +69,4 @@ absl::Status CheckCodes(const Field& field, const KeyTexts& texts, Bytes column)
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_LOG_KEYS_H_
+#endif  // CAIRN_ENGINE_LOG_KEYS_LOG_KEYS_H_

@@ -1,6 +1,6 @@
 // Finds the records of a salvaged frame that are lost with their chunks.
-#ifndef CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
-#define CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
+#ifndef CAIRN_ENGINE_LOG_RECORDS_LOST_RECORDS_H_
+#define CAIRN_ENGINE_LOG_RECORDS_LOST_RECORDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -39,4 +39,4 @@ absl::Status ReadWithout(std::span<const RecordRange> lost, const Snapshot& snap
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_LOST_RECORDS_H_
+#endif  // CAIRN_ENGINE_LOG_RECORDS_LOST_RECORDS_H_

@@ -1,4 +1,4 @@
-#include "engine/log/state/lost_names.h"
+#include "engine/log/keys/lost_names.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
-#include "engine/log/state/lost_records.h"
+#include "engine/log/records/lost_records.h"
 
 namespace cairn::log {
 

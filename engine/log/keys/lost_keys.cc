@@ -1,4 +1,4 @@
-#include "engine/log/state/lost_keys.h"
+#include "engine/log/keys/lost_keys.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
-#include "engine/log/state/lost_names.h"
-#include "engine/log/state/lost_records.h"
+#include "engine/log/keys/lost_names.h"
+#include "engine/log/records/lost_records.h"
 
 namespace cairn::log {
 

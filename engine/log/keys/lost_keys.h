@@ -2,8 +2,8 @@
 //
 // Each of these codes gets a stand-in, a text such as "?3", so that the records can be read and
 // grouped, and no new text gets the code.
-#ifndef CAIRN_ENGINE_LOG_STATE_LOST_KEYS_H_
-#define CAIRN_ENGINE_LOG_STATE_LOST_KEYS_H_
+#ifndef CAIRN_ENGINE_LOG_KEYS_LOST_KEYS_H_
+#define CAIRN_ENGINE_LOG_KEYS_LOST_KEYS_H_
 
 #include <cstdint>
 #include <span>
@@ -14,8 +14,8 @@
 #include "cairn/log.h"
 #include "cairn/record.h"
 #include "cairn/snapshot.h"
-#include "engine/log/state/key_table.h"
-#include "engine/log/state/log_keys.h"
+#include "engine/log/keys/key_table.h"
+#include "engine/log/keys/log_keys.h"
 
 namespace cairn::log {
 
@@ -44,4 +44,4 @@ absl::StatusOr<LogKeysPtr> CompleteKeys(const StoredRecords& records, LogKeysPtr
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_LOST_KEYS_H_
+#endif  // CAIRN_ENGINE_LOG_KEYS_LOST_KEYS_H_

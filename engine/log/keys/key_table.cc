@@ -1,4 +1,4 @@
-#include "engine/log/state/key_table.h"
+#include "engine/log/keys/key_table.h"
 
 #include <span>
 #include <utility>

@@ -3,8 +3,8 @@
 //
 //   magic "CLGK" | version u32 | texts in the tables after this one u64 | texts u64 | for each:
 //   number of the key field varint, length varint, text
-#ifndef CAIRN_ENGINE_LOG_STATE_KEY_TABLE_H_
-#define CAIRN_ENGINE_LOG_STATE_KEY_TABLE_H_
+#ifndef CAIRN_ENGINE_LOG_KEYS_KEY_TABLE_H_
+#define CAIRN_ENGINE_LOG_KEYS_KEY_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -57,4 +57,4 @@ absl::StatusOr<std::vector<KeyText>> DecodeTexts(const KeyTable& table, size_t b
 
 }  // namespace cairn::log
 
-#endif  // CAIRN_ENGINE_LOG_STATE_KEY_TABLE_H_
+#endif  // CAIRN_ENGINE_LOG_KEYS_KEY_TABLE_H_
