@@ -13,9 +13,9 @@
 #include "cairn/file_system.h"
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
+#include "engine/collection/held/held_file.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/site.h"
-#include "engine/collection/write/held_file.h"
 #include "engine/frame/open/frame_core.h"
 #include "engine/frame/writer/frame_writer.h"
 

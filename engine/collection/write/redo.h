@@ -7,10 +7,10 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
+#include "engine/collection/held/member.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/write/changed_names.h"
-#include "engine/collection/write/member.h"
 
 namespace cairn::collection {
 

@@ -7,11 +7,11 @@
 
 #include "engine/base/random.h"
 #include "engine/base/status.h"
+#include "engine/collection/held/writer_files.h"
 #include "engine/collection/ledger/ledger_history.h"
 #include "engine/collection/ledger/member_name.h"
 #include "engine/collection/members/member_files.h"
 #include "engine/collection/write/for_each.h"
-#include "engine/collection/write/writer_files.h"
 #include "engine/frame/files/copy_files.h"
 #include "engine/storage/descriptor_room.h"
 

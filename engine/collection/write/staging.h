@@ -17,10 +17,10 @@
 
 #include "cairn/collection.h"
 #include "cairn/writer.h"
+#include "engine/collection/held/member.h"
 #include "engine/collection/members/site.h"
 #include "engine/collection/write/first_failure.h"
 #include "engine/collection/write/ledger_writer.h"
-#include "engine/collection/write/member.h"
 
 namespace cairn::collection {
 

@@ -1,4 +1,4 @@
-#include "engine/collection/write/held_file.h"
+#include "engine/collection/held/held_file.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // A member of a collection that has a writer.
-#ifndef CAIRN_ENGINE_COLLECTION_WRITE_MEMBER_H_
-#define CAIRN_ENGINE_COLLECTION_WRITE_MEMBER_H_
+#ifndef CAIRN_ENGINE_COLLECTION_HELD_MEMBER_H_
+#define CAIRN_ENGINE_COLLECTION_HELD_MEMBER_H_
 
 #include <cstdint>
 #include <memory>
@@ -14,10 +14,10 @@
 #include "cairn/collection.h"
 #include "cairn/frame.h"
 #include "cairn/writer.h"
+#include "engine/collection/held/held_file.h"
 #include "engine/collection/ledger/collection_locks.h"
 #include "engine/collection/ledger/ledger.h"
 #include "engine/collection/members/site.h"
-#include "engine/collection/write/held_file.h"
 
 namespace cairn::collection {
 
@@ -93,4 +93,4 @@ absl::Status RedoMember(const Site& site, const std::string& path, std::string_v
 
 }  // namespace cairn::collection
 
-#endif  // CAIRN_ENGINE_COLLECTION_WRITE_MEMBER_H_
+#endif  // CAIRN_ENGINE_COLLECTION_HELD_MEMBER_H_

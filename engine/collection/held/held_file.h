@@ -1,6 +1,6 @@
 // The file of a member while its writer writes: a commit is held back until the ledger has decided.
-#ifndef CAIRN_ENGINE_COLLECTION_WRITE_HELD_FILE_H_
-#define CAIRN_ENGINE_COLLECTION_WRITE_HELD_FILE_H_
+#ifndef CAIRN_ENGINE_COLLECTION_HELD_HELD_FILE_H_
+#define CAIRN_ENGINE_COLLECTION_HELD_HELD_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -91,4 +91,4 @@ std::shared_ptr<FileSystem> HoldFile(std::shared_ptr<FileSystem> files, std::str
 
 }  // namespace cairn::collection
 
-#endif  // CAIRN_ENGINE_COLLECTION_WRITE_HELD_FILE_H_
+#endif  // CAIRN_ENGINE_COLLECTION_HELD_HELD_FILE_H_

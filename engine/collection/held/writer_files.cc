@@ -1,4 +1,4 @@
-#include "engine/collection/write/writer_files.h"
+#include "engine/collection/held/writer_files.h"
 
 #include <cstdint>
 #include <string>

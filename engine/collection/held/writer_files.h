@@ -1,7 +1,7 @@
 // A file system for the writers of members, which leave to the collection's writer what it does for
 // all members together.
-#ifndef CAIRN_ENGINE_COLLECTION_WRITE_WRITER_FILES_H_
-#define CAIRN_ENGINE_COLLECTION_WRITE_WRITER_FILES_H_
+#ifndef CAIRN_ENGINE_COLLECTION_HELD_WRITER_FILES_H_
+#define CAIRN_ENGINE_COLLECTION_HELD_WRITER_FILES_H_
 
 #include <memory>
 
@@ -23,4 +23,4 @@ std::shared_ptr<FileSystem> FilesOfWriters(std::shared_ptr<FileSystem> files);
 
 }  // namespace cairn::collection
 
-#endif  // CAIRN_ENGINE_COLLECTION_WRITE_WRITER_FILES_H_
+#endif  // CAIRN_ENGINE_COLLECTION_HELD_WRITER_FILES_H_

@@ -1,10 +1,10 @@
-#include "engine/collection/write/member.h"
+#include "engine/collection/held/member.h"
 
 #include <algorithm>
 
 #include "engine/base/status.h"
+#include "engine/collection/held/writer_files.h"
 #include "engine/collection/members/member_reader.h"
-#include "engine/collection/write/writer_files.h"
 #include "engine/frame/api/handle_access.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/layout/checkpoint_placer.h"
