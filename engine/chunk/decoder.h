@@ -145,6 +145,10 @@ class Decoder {
 // Returns the columns of the first block that a codec of numbers coded, or none.
 absl::StatusOr<std::vector<numbers::Column>> ReadColumns(const Decoder& decoder);
 
+// Returns up to how many bytes lie between two items of a block that are decoded together sooner
+// than one by one.
+int64_t MaxGap(const Decoder& decoder);
+
 }  // namespace cairn::chunk
 
 #endif  // CAIRN_ENGINE_CHUNK_DECODER_H_

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 
@@ -175,6 +176,22 @@ absl::Status FieldDecoder::DecodeAcross(int64_t begin, Bytes reference, MutableB
         decoder_.DecodeOverlap(block, block == 0 ? Bytes() : reference, begin, dst, workspace));
   }
   return absl::OkStatus();
+}
+
+int64_t MaxGap(const Decoder& decoder) {
+  // All items of a vector of bitpack take as long as a few dozen. pco decodes a page up to the item
+  // that is wanted; those of records are smaller.
+  constexpr int64_t kFewNumbers = 32;
+  constexpr int64_t kPage = 1024;
+  constexpr int64_t kRecordPage = 256;
+  const Header& header = decoder.header();
+  if (!HoldsNumbers(header)) return header.nbytes;
+  const absl::StatusOr<std::vector<numbers::Column>> columns = ReadColumns(decoder);
+  // A codec of bytes decodes its column up to the item that is wanted.
+  const auto has_no_pages = [](const numbers::Column& column) { return TakesBytes(column.coding); };
+  if (!columns.ok() || std::ranges::any_of(*columns, has_no_pages)) return header.nbytes;
+  if (DecodesSingleItems(header)) return kFewNumbers * header.typesize;
+  return (columns->size() > 1 ? kRecordPage : kPage) * header.typesize;
 }
 
 }  // namespace cairn::chunk

@@ -227,9 +227,6 @@ void StoreHeader(const Header& header, MutableBytes dst) {
                                      (static_cast<int>(header.special) << kSpecialShift));
 }
 
-namespace {
-
-// Returns true if the streams of a chunk hold numbers as they are.
 bool HoldsNumbers(const Header& header) {
   if (!CodesNumbers(static_cast<Codec>(header.codec_id))) return false;
   return std::ranges::all_of(header.filters, [](const FilterStage& stage) {
@@ -237,8 +234,6 @@ bool HoldsNumbers(const Header& header) {
            stage.filter == Filter::kIntTrunc;
   });
 }
-
-}  // namespace
 
 uint8_t ParameterOf(const Header& header) {
   const bool is_auto = header.codec_id == static_cast<uint8_t>(Codec::kAuto);
@@ -250,17 +245,6 @@ bool DecodesSingleItems(const Header& header) {
   const auto codec = static_cast<Codec>(header.codec_id);
   return codec == Codec::kBitpack ||
          (codec == Codec::kAuto && (header.codec_meta & kAllSingle) != 0);
-}
-
-int64_t MaxGap(const Header& header) {
-  // All items of a vector of bitpack take as long as a few dozen. pco decodes batches of 256, and
-  // passes others of the page over.
-  constexpr int64_t kFewNumbers = 32;
-  constexpr int64_t kBatch = 256;
-  const bool may_be_whole = header.codec_id == static_cast<uint8_t>(Codec::kAuto) &&
-                            (header.codec_meta & (kAllSingle | kAllPages)) == 0;
-  if (!HoldsNumbers(header) || may_be_whole) return header.nbytes;
-  return (DecodesSingleItems(header) ? kFewNumbers : kBatch) * header.typesize;
 }
 
 }  // namespace cairn::chunk

@@ -77,11 +77,10 @@ inline constexpr uint8_t kAllSingle = 8;
 // Returns the parameter of the codec that a writer of such chunks has.
 uint8_t ParameterOf(const Header& header);
 
+// Returns true if the streams of the chunk hold numbers as they are.
+bool HoldsNumbers(const Header& header);
 // Returns true if a few items of a block are decoded without the others.
 bool DecodesSingleItems(const Header& header);
-// Returns up to how many bytes lie between two items of a block that are decoded together sooner
-// than one by one.
-int64_t MaxGap(const Header& header);
 
 // Parses the header at the start of `bytes` and checks it against the `available` bytes that the
 // chunk may have. `bytes` holds the first 32 of them, or all if there are fewer.

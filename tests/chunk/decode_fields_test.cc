@@ -257,6 +257,25 @@ TEST_F(DecodeFieldsTest, ColumnsReadAsInAFullDecode) {
   }
 }
 
+// A codec of bytes would decode its column again for each item.
+TEST_F(DecodeFieldsTest, ItemsBesideBytesAreDecodedTogether) {
+  const Buffer items = Payload(Kind::kMixed, 15'000, 12);
+  const auto gap = [&](const CompressionOptions& options) {
+    const Buffer chunk = Compress(items, options);
+    Decoder decoder;
+    EXPECT_TRUE(IsOk(decoder.Open(chunk, Context())));
+    return MaxGap(decoder);
+  };
+  CompressionOptions options = WithColumns(12'000);
+  EXPECT_EQ(gap(options), std::ssize(items));
+  options.columns = {{.kind = 2, .size = 4}, {.kind = 2, .size = 4, .count = 2}};
+  EXPECT_EQ(gap(options), 256 * 12);
+  options.codec = Codec::kBitpack;
+  EXPECT_EQ(gap(options), 32 * 12);
+  options.columns = {{.kind = 2, .size = 4}, {.kind = 0, .count = 8}};
+  EXPECT_EQ(gap(options), std::ssize(items));
+}
+
 TEST_F(DecodeFieldsTest, DamageInOtherColumnsIsNotSeen) {
   const Buffer items = Payload(Kind::kCounter, 12'000, 12);
   Buffer chunk = Compress(items, WithColumns(12'000));

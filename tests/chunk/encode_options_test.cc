@@ -149,9 +149,7 @@ TEST(CheckOptionsTest, PcoTakesNumbersThatExist) {
   EXPECT_TRUE(IsOk(pco(1, 2, {})));
   EXPECT_TRUE(Misuse(pco(1, 3, {}), "meta: expected 0 to 2, got 3"));
   EXPECT_TRUE(Misuse(pco(4, 4, {}), "meta: expected 0 to 3, got 4"));
-  EXPECT_TRUE(
-      Misuse(pco(12, 0, {}),
-             "pco: typesize: expected 1, 2, 4 or 8, or an array whose dtype has fields; got 12"));
+  EXPECT_TRUE(Misuse(pco(12, 0, {}), "pco: expected items of 1, 2, 4 or 8 bytes, or an array"));
   EXPECT_TRUE(Misuse(pco(8, 0, {{.filter = Filter::kShuffle}}), "takes apart"));
 }
 

@@ -211,6 +211,11 @@ class PlugInTest(PackageTest):
         self.assert_same(cairn.open(self.path())[...], texts)
         with self.assertRaisesRegex(TypeError, "8 bytes, got"):
             blosc2_pco.cparams(texts.dtype)
+        any_items = blosc2_pco.cparams(texts.dtype, codec=blosc2_pco.AUTO)
+        array = blosc2.asarray(texts, cparams=any_items, urlpath=self.path(), mode="w")
+        self.assert_same(array[:], texts)
+        self.assertGreater(array.schunk.cratio, 20)
+        self.assert_same(cairn.open(self.path())[...], texts)
 
     def test_damaged_streams_are_errors(self):
         dice = random.Random(9)

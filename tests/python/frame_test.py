@@ -95,6 +95,25 @@ class FrameTest(PackageTest):
             cairn.asarray(np.zeros(3, dtype), path, overwrite=True)
             self.assertEqual(cairn.open(path).dtype, dtype)
 
+    def test_aligned_records_in_others_keep_their_fields(self):
+        # NumPy does not read back the text that it makes of these.
+        aligned = np.dtype([("a", "<i2"), ("b", "S11")], align=True)
+        packed = np.dtype([("u", "u1"), ("h", "<f8")])
+        for given in (
+            np.dtype([("in", aligned), ("t", "<i8")]),
+            np.dtype([("in", aligned, (2, 3)), ("t", "<i8")]),
+            np.dtype([("a", "<i4"), ("in", packed), ("b", "<i8")], align=True),
+            np.dtype([("a", "<i8"), ("in", np.dtype([("x", aligned), ("y", packed)]))], align=True),
+        ):
+            items = np.frombuffer(bytes(i % 251 for i in range(30 * given.itemsize)), given)
+            for codec in ("zstd", "auto"):
+                with self.subTest(dtype=given, codec=codec):
+                    frame = cairn.asarray(items, self.path(), overwrite=True, codec=codec)
+                    frame.append(items[:4])
+                    read = cairn.open(self.path())
+                    self.assertEqual(read.dtype, given)
+                    self.assertEqual(read[...].tobytes(), items.tobytes() + items[:4].tobytes())
+
     def test_fields_of_record_arrays_keep_their_names_and_types(self):
         # NumPy writes the class of such a type, which no reader of the metalayer takes for one.
         plain = np.dtype([("at", "<M8[us]"), ("x", "<f8")])

@@ -63,6 +63,16 @@ class AddedFieldTest(PackageTest):
             self.assertTrue(np.isnan(log["flow"][:OLD]).all())
             self.assertTrue(np.isnat(log["seen"][:OLD]).all())
 
+    def test_files_of_before_are_shown_with_their_own_fields(self):
+        for log in self.logs():
+            frames = log.frames
+            self.assertTrue(all(frame.verify().ok for frame in frames))
+            self.assertEqual(log.info.files, len(frames))
+            self.assertEqual(log.info.records, OLD + NEW)
+            self.assertEqual(frames[-1].dtype.names, (*FIELDS, *ADDED))
+            if len(frames) > 1:
+                self.assertEqual(frames[0].dtype.names, tuple(FIELDS))
+
     def test_aggregates_leave_them_out(self):
         for log in self.logs():
             self.assertEqual(log.statistics["level"].count, NEW)

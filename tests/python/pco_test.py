@@ -146,6 +146,17 @@ class NumberCodecTest:
         self.assert_same(cairn.open(self.path())[10:20], values[100:110])
         self.assertTrue(frame.verify().ok)
 
+    def test_numbers_after_the_last_column_are_bytes(self):
+        values = np.zeros(1000, [(f"f{i}", "<i4") for i in range(515)])
+        for number, name in enumerate(values.dtype.names):
+            values[name] = np.arange(1000) * number
+        frame = cairn.asarray(values, self.path(), codec=self.codec)
+        self.assert_same(frame[...], values)
+        columns = frame.coded_columns()
+        self.assertEqual(len(columns), 513)
+        self.assertEqual({column.size for column in columns[:512]}, {4})
+        self.assertEqual(columns[512].field, "f512")
+
     def test_rows_anywhere_are_those_of_the_whole(self):
         rng = np.random.default_rng(3)
         edges = [border + near for border in (0, 256, 512, 1024, 5120, 6000, 12_000) for near in (-2, -1, 0, 1, 255)]

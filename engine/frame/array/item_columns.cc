@@ -16,7 +16,7 @@ namespace {
 // Arrays of at most this many elements, such as coordinates, have a column for each. The elements
 // of longer ones, such as spectra, are neighbours in one column.
 constexpr int64_t kMaxApart = 8;
-// Each column costs some bytes of each block.
+// Each column costs some bytes of each block. Numbers after so many columns are coded as bytes.
 constexpr size_t kMaxColumns = 512;
 
 struct PlacedColumn {
@@ -46,7 +46,7 @@ uint8_t KindOf(const Dtype& type) {
 void AddNumbers(uint8_t kind, int64_t size, int64_t count, int64_t offset,
                 std::vector<PlacedColumn>& columns) {
   const int64_t step = count > kMaxApart ? count : 1;
-  for (int64_t i = 0; i < count && columns.size() <= kMaxColumns; i += step) {
+  for (int64_t i = 0; i < count && columns.size() < kMaxColumns; i += step) {
     columns.push_back({.offset = offset + i * size,
                        .column = {.kind = kind,
                                   .size = static_cast<int32_t>(size),
@@ -60,7 +60,7 @@ void AddColumns(const Dtype& type, int64_t offset, std::vector<PlacedColumn>& co
   if (type.kind == Dtype::Kind::kRecord) {
     for (int64_t i = 0; count <= kMaxApart && i < count; ++i) {
       for (const Dtype& field : type.fields) {
-        if (columns.size() > kMaxColumns) return;
+        if (columns.size() == kMaxColumns) return;
         AddColumns(field, offset + i * type.size + field.offset, columns);
       }
     }
@@ -101,7 +101,7 @@ void SetColumns(const ArrayInfo& array, CompressionOptions& compression) {
   if (!dtype.ok() || dtype->TotalSize() != compression.typesize) return;
   std::vector<PlacedColumn> placed;
   AddColumns(*dtype, 0, placed);
-  if (placed.empty() || placed.size() > kMaxColumns) return;
+  if (placed.empty()) return;
   const auto columns = FillGaps(std::move(placed), compression.typesize);
   if (!columns) return;
   if (columns->size() == 1 && columns->front().count == 1) {

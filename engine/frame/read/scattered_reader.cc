@@ -36,11 +36,9 @@ class BlockCursor {
   // Returns where the block ends that holds a byte of the open chunk, if it has blocks. Otherwise
   // returns `begin`.
   absl::StatusOr<int64_t> BlockEnd(int64_t begin) const;
-  // Returns up to how many bytes lie between items of a block that are read together.
-  int64_t MaxGap(int64_t begin) const {
-    const chunk::Decoder* decoder = chunk_->DecoderAt(begin);
-    return decoder == nullptr ? 0 : chunk::MaxGap(decoder->header());
-  }
+  // Returns up to how many bytes lie between items of a block that are read together, if the open
+  // chunk has a block at this byte.
+  int64_t MaxGap(int64_t begin);
   // Returns bytes [begin, end) of the open chunk and decodes as little as that needs. Valid until
   // the next call.
   absl::StatusOr<Bytes> ReadWithin(int64_t begin, int64_t end);
@@ -56,12 +54,14 @@ class BlockCursor {
   int64_t nchunk_ = -1;
   int64_t chunk_begin_ = 0;
   std::optional<ChunkReader> chunk_;
-  chunk::BlockPlace block_;  // the block that is kept; empty if there is none
+  std::optional<int64_t> max_gap_;  // of the open chunk
+  chunk::BlockPlace block_;         // the block that is kept; empty if there is none
   MutableBytes block_bytes_;
 };
 
 absl::Status BlockCursor::MoveTo(int64_t nchunk) {
   chunk_.reset();
+  max_gap_.reset();
   block_ = {};
   ahead_.Reach(nchunk);
   CAIRN_ASSIGN_OR_RETURN(chunk_,
@@ -124,6 +124,13 @@ absl::StatusOr<int64_t> BlockCursor::BlockEnd(int64_t begin) const {
   const bool fits =
       place->nbytes > 0 && chunk_->DecoderAt(begin)->CheckMemory(*place, place->nbytes).ok();
   return fits ? place->begin + place->nbytes : begin;
+}
+
+int64_t BlockCursor::MaxGap(int64_t begin) {
+  const chunk::Decoder* const decoder = chunk_->DecoderAt(begin);
+  if (decoder == nullptr) return 0;
+  if (!max_gap_.has_value()) max_gap_ = chunk::MaxGap(*decoder);
+  return *max_gap_;
 }
 
 absl::StatusOr<Bytes> BlockCursor::ReadWithin(int64_t begin, int64_t end) {

@@ -130,7 +130,34 @@ def integer(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int
 
 def dtype_text(dtype: np.dtype) -> str:
     """Returns the name of a type in the metalayer `b2nd`, which is that of python-blosc2."""
-    return str(dtype) if dtype.names is not None else dtype.str
+    if dtype.names is None:
+        return dtype.str
+    text = str(dtype)
+    # NumPy does not read back what it writes of aligned records in others.
+    return text if _reads_back(text, dtype) else str(_spelled(dtype))
+
+
+def _reads_back(text: str, dtype: np.dtype) -> bool:
+    try:
+        return bool(written_dtype(text) == dtype)
+    except (ValueError, TypeError, SyntaxError):
+        return False
+
+
+def _spelled(dtype: np.dtype) -> Any:
+    """Returns what NumPy makes the type of, with the place of each field. Titles are left out."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return (_spelled(base), shape)
+    if dtype.fields is None or dtype.names is None:
+        return dtype.str
+    fields = [dtype.fields[name] for name in dtype.names]
+    return {
+        "names": list(dtype.names),
+        "formats": [_spelled(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "itemsize": dtype.itemsize,
+    }
 
 
 def parse_dtype(text: bytes, typesize: int) -> np.dtype:
@@ -200,7 +227,6 @@ def _without_class(dtype: np.dtype) -> np.dtype:
         "names": dtype.names,
         "formats": [_without_class(field[0]) for field in fields],
         "offsets": [field[1] for field in fields],
-        "titles": [field[2] if len(field) > 2 else None for field in fields],
         "itemsize": dtype.itemsize,
     }
     known: np.dtype = np.dtype(said, align=dtype.isalignedstruct)  # type: ignore[call-overload, unused-ignore]

@@ -36,10 +36,10 @@ def print_libpath():
 def cparams(dtype, **others):
     """Returns the blosc2.CParams that code items of a dtype by pco, with any `others` of its fields.
 
-    `codec=blosc2_pco.BITPACK` or `AUTO` codes them by that codec.
+    `codec=blosc2_pco.BITPACK` or `AUTO` codes them by that codec. `AUTO` takes items of any size.
     """
     dtype = np.dtype(dtype)
-    if dtype.itemsize not in (1, 2, 4, 8):
+    if dtype.itemsize not in (1, 2, 4, 8) and others.get("codec") != AUTO:
         raise TypeError(f"pco: expected items of 1, 2, 4 or 8 bytes, got {dtype}")
     fields = {
         "codec": CODEC,

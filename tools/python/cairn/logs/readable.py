@@ -99,7 +99,10 @@ class LogReadable:
     def frames(self) -> list[Snapshot]:
         """The frames that hold the records. The oldest comes first: `log.frames[0].verify()`."""
         view = self._view()
-        return [Snapshot(View(frame, view.dtype)) for frame in view.engine.frames()]
+        # Files from before a field was added have records of their own.
+        size = view.dtype.itemsize
+        frames = [(frame, frame.info()["typesize"]) for frame in view.engine.frames()]
+        return [Snapshot(View(frame, view.dtype if found == size else None)) for frame, found in frames]
 
     @property
     def info(self) -> LogInfo:
