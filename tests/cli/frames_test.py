@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -127,6 +128,11 @@ class Append(CliTest):
         self.assertRegex(self.ok("append", frame, stdin=sample(2048)).decode(),
                          r"\Af\.b2frame: 2 KiB appended, now 6\.88 KiB in .*, 1 chunk\n\Z")
         self.assertEqual(self.ok("append", frame, "--quiet", stdin=b"x"), b"")
+
+    def test_the_ratio_counts_what_only_the_journal_has(self):
+        frame = self.pack(b"", "--typesize", 8)
+        self.assertIn(b"(x1.00)", self.ok("append", frame, stdin=random.Random(1).randbytes(800_000)))
+        self.assertRegex(self.ok("info", frame).decode(), r"frame +\d+ B, ratio x1\.00\n")
 
 
 class Info(CliTest):

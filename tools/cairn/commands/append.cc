@@ -108,8 +108,8 @@ absl::Status Append(const AppendFlags& flags) {
   const FrameInfo info = frame.snapshot().info();
   return WriteLines({absl::StrFormat(
       "%s: %s appended, now %s in %s (%s), %s", flags.frame, FormatByteSize(*size),
-      FormatByteSize(info.nbytes), FormatByteSize(StoredSize(info)),
-      FormatRatio(info.nbytes, StoredSize(info)), FormatCount(info.nchunks, "chunk"))});
+      FormatByteSize(info.nbytes), FormatByteSize(SizeWithJournal(info)),
+      FormatRatio(info.nbytes, SizeWithJournal(info)), FormatCount(info.nchunks, "chunk"))});
 }
 
 // Adds the options that commit during the input.

@@ -40,7 +40,7 @@ absl::Status EditChunks(const ChunkFlags& flags, std::string_view done, FrameEdi
   if (flags.quiet) return absl::OkStatus();
   return WriteLines({absl::StrFormat(
       "%s: %s, now %s, %s in %s", flags.frame, done, FormatCount(after.nchunks, "chunk"),
-      FormatByteSize(after.nbytes), FormatByteSize(StoredSize(after)))});
+      FormatByteSize(after.nbytes), FormatByteSize(SizeWithJournal(after)))});
 }
 
 // Reads all of the input, but not more than a chunk can hold.

@@ -35,7 +35,7 @@ absl::Status Resize(const ResizeFlags& flags) {
   return WriteLines(
       {absl::StrFormat("%s: now %s, %s, %s in %s", flags.frame, DescribeShape(flags.shape),
                        FormatCount(info.nchunks, "chunk"), FormatByteSize(info.nbytes),
-                       FormatByteSize(StoredSize(info)))});
+                       FormatByteSize(SizeWithJournal(info)))});
 }
 
 }  // namespace

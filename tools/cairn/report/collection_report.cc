@@ -30,9 +30,7 @@ std::string DescribeItems(const MemberSummary& member) {
 }
 
 // Returns the bytes that a member takes.
-int64_t SizeOf(const MemberSummary& member) {
-  return StoredSize(member.info) + member.info.journal_size;
-}
+int64_t SizeOf(const MemberSummary& member) { return SizeWithJournal(member.info); }
 
 Json JsonOfMember(const MemberSummary& member) {
   if (!member.status.ok()) {

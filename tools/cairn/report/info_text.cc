@@ -98,22 +98,18 @@ std::string DescribeJournal(const FrameInfo& info) {
                           : "`cairn recover` checkpoints them");
 }
 
-// Returns the bytes among which the dead ones are: chunks lie in the journal of a contiguous frame.
-int64_t SizeWithDead(const FrameInfo& info) {
-  return StoredSize(info) + (info.layout == Layout::kSparse ? 0 : info.journal_size);
-}
-
 // Returns true if the frame would be clearly smaller without its dead bytes.
 bool IsWorthCompacting(const FrameInfo& info) {
-  return info.dead_bytes.value_or(0) > SizeWithDead(info) / 8;
+  return info.dead_bytes.value_or(0) > SizeWithJournal(info) / 8;
 }
 
 std::string DescribeStored(const FrameInfo& info) {
-  const int64_t size = StoredSize(info);
-  std::string text = absl::StrCat(ExactSize(size), ", ratio ", FormatRatio(info.nbytes, size));
+  // Chunks, and dead bytes, lie in the journal of a contiguous frame, too.
+  std::string text = absl::StrCat(ExactSize(StoredSize(info)), ", ratio ",
+                                  FormatRatio(info.nbytes, SizeWithJournal(info)));
   if (IsWorthCompacting(info)) {
     absl::StrAppend(&text, ", without dead bytes ",
-                    FormatRatio(info.nbytes, SizeWithDead(info) - *info.dead_bytes));
+                    FormatRatio(info.nbytes, SizeWithJournal(info) - *info.dead_bytes));
   }
   return text;
 }

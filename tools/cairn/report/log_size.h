@@ -18,7 +18,7 @@ inline LogSize SizeOf(const LogSnapshot& log) {
   LogSize size = {.nbytes = (log.end_record() - log.first_record()) * log.schema().record_size(),
                   .stored = 0};
   for (const Snapshot& frame : log.frames()) {
-    size.stored += StoredSize(frame.info()) + frame.info().journal_size;
+    size.stored += SizeWithJournal(frame.info());
   }
   return size;
 }

@@ -16,6 +16,12 @@ inline int64_t StoredSize(const FrameInfo& info) {
   return info.frame_size + std::min(info.cbytes, INT64_MAX - info.frame_size);
 }
 
+// Returns the same with the commits that follow the frame in its journal. The records of a sparse
+// one name chunks that are counted already.
+inline int64_t SizeWithJournal(const FrameInfo& info) {
+  return StoredSize(info) + (info.layout == Layout::kSparse ? 0 : info.journal_size);
+}
+
 }  // namespace cairn::tool
 
 #endif  // CAIRN_TOOLS_CAIRN_TEXT_STORED_SIZE_H_
