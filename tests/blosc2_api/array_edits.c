@@ -106,6 +106,30 @@ static void show_selections(b2nd_array_t* array) {
   free(chunks);
 }
 
+// A view without a dimension in which chunks are longer than the array cannot be read.
+static void show_squeezed_chunks(void) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = true, .cparams = &cparams};
+  const int64_t shape[4] = {2, 1, 3, 3};
+  const int32_t chunkshape[4] = {3, 4, 3, 5}, blockshape[4] = {2, 4, 1, 4};
+  b2nd_context_t* context =
+      b2nd_create_ctx(&storage, 4, shape, chunkshape, blockshape, "<i4", 0, NULL, 0);
+  b2nd_array_t* array = NULL;
+  b2nd_array_t* view = NULL;
+  int32_t sevens[18], got[18] = {0};
+  for (int i = 0; i < 18; ++i) sevens[i] = 7;
+  printf("chunks of a squeezed array %d", b2nd_from_cbuffer(context, &array, sevens, 72));
+  printf(" %d", b2nd_squeeze(array, &view));
+  printf(" %d", b2nd_to_cbuffer(view, got, sizeof(got)));
+  const int64_t start[3] = {0, 0, 0}, stop[3] = {1, 1, 1};
+  printf(" %d", b2nd_get_slice_cbuffer(view, start, stop, got, stop, sizeof(got)));
+  printf(" %016llx\n", (unsigned long long)digest(got, sizeof(got)));
+  b2nd_free(view);
+  b2nd_free(array);
+  b2nd_free_ctx(context);
+}
+
 static void show_views(void) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 4;
@@ -168,6 +192,7 @@ void show_array_edits(void) {
   show_kind(false, NULL);
   show_kind(true, NULL);
   show_views();
+  show_squeezed_chunks();
   show_kind(true, "array.b2nd");
   show_kind(false, "array.sparse");
 }

@@ -56,6 +56,19 @@ static void show_edits(blosc2_schunk* schunk) {
   printf("  meta update %d\n", blosc2_meta_update(schunk, "layer", content, 20));
 }
 
+// Asks for the layers of a file that was just written by the names that the super-chunk has.
+static void show_own_names(const char* path) {
+  blosc2_schunk* schunk = blosc2_schunk_open(path);
+  for (int i = 0; i < schunk->nvlmetalayers; ++i) {
+    uint8_t* content = NULL;
+    int32_t size = 0;
+    const int found = blosc2_vlmeta_get(schunk, schunk->vlmetalayers[i]->name, &content, &size);
+    printf("  layer %d: %d %d %d\n", i, found, size, content != NULL ? content[0] : -1);
+    free(content);
+  }
+  blosc2_schunk_free(schunk);
+}
+
 static void show_kind(bool contiguous, char* path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 4;
@@ -92,11 +105,13 @@ static void show_kind(bool contiguous, char* path) {
   printf("  to buffer %d %d\n", size > 0, needs_free);
   other = blosc2_schunk_from_buffer(cframe, size, true);
   printf("  from buffer %lld\n", (long long)other->nchunks);
+  printf("  add %d", blosc2_vlmeta_add(other, "third", (uint8_t*)"a third one", 11, NULL));
   printf("  to file %d", blosc2_schunk_to_file(other, "copy.b2frame") > 0);
   const int64_t offset = blosc2_schunk_append_file(other, "copy.b2frame");
   printf(" append to file %d\n", offset > 0);
   blosc2_schunk_free(other);
   if (needs_free) free(cframe);
+  show_own_names("copy.b2frame");
   other = blosc2_schunk_open_offset("copy.b2frame", offset);
   if (other != NULL) show_state("at an offset", other);
   if (other != NULL) blosc2_schunk_free(other);

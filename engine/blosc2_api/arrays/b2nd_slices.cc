@@ -52,16 +52,28 @@ class Slice {
   }
 
   int Read() {
+    const int code = CheckLayout();
+    if (code < 0) return code;
     return ForEachChunk(array_, box_,
                         [&](int64_t nchunk, const Box& items) { return ReadChunk(nchunk, items); });
   }
 
   int Write() {
+    const int code = CheckLayout();
+    if (code < 0) return code;
     return ForEachChunk(
         array_, box_, [&](int64_t nchunk, const Box& items) { return WriteChunk(nchunk, items); });
   }
 
  private:
+  // A view without a dimension in which chunks were longer than 1 has other places for its items
+  // than the chunks have.
+  int CheckLayout() const {
+    if (schunk_.chunksize <= 0 || schunk_.chunksize == chunk_nbytes_) return BLOSC2_ERROR_SUCCESS;
+    Failed(BLOSC2_ERROR_FAILURE, "array: its chunks have the shape of another one");
+    return BLOSC2_ERROR_FAILURE;
+  }
+
   int ReadChunk(int64_t nchunk, const Box& items) {
     if (nchunk >= reader_.nchunks()) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
     const int64_t nblocks = chunk_nbytes_ / block_nbytes_;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <string>
 
 #include "engine/base/bytes.h"
 #include "engine/blosc2_api/files/frame_store.h"
@@ -44,10 +45,12 @@ int FindVlmetalayer(blosc2_schunk& schunk, const char* name, const FieldsLock& l
   if (std::strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is too long");
   }
+  // The name may be that of a layer, which goes if others have changed the layers.
+  const std::string wanted(name);
   const int code = SyncWithFile(schunk, lock);
   if (code < 0) return code;
   for (int i = 0; i < schunk.nvlmetalayers; ++i) {
-    if (std::strcmp(name, schunk.vlmetalayers[i]->name) == 0) return i;
+    if (wanted == schunk.vlmetalayers[i]->name) return i;
   }
   return BLOSC2_ERROR_NOT_FOUND;
 }
@@ -169,7 +172,8 @@ int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
   if (number < 0) return number;
   ++cairn::blosc2_api::ChangeTick(*schunk);
   if (schunk->frame != nullptr) {
-    const int code = cairn::blosc2_api::CodeOf(schunk->frame->SetVlmetalayer(name, nullptr));
+    const int code = cairn::blosc2_api::CodeOf(
+        schunk->frame->SetVlmetalayer(schunk->vlmetalayers[number]->name, nullptr));
     if (code < 0) return code;
   }
   cairn::blosc2_api::FreeLayer(schunk->vlmetalayers[number]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +91,26 @@ int32_t ChunksizeOf(const Snapshot& snapshot) {
   return info.variable_chunks ? 0 : info.chunksize.value_or(-1);
 }
 
+// The layers of a frame, which Snapshot gives by names.
+using Layers = std::vector<Metalayer>;
+
+// Returns true if a super-chunk has these layers. They stay where they are then, since programs
+// keep pointers to them and pass their names.
+bool AreSame(std::span<blosc2_metalayer* const> present, const Layers& layers) {
+  return std::ranges::equal(present, layers, [](const blosc2_metalayer* one, const Metalayer& two) {
+    return one->name == two.name && AreEqual(BytesAt(one->content, one->content_len), two.content);
+  });
+}
+
+absl::StatusOr<Layers> VlmetalayersOf(const Snapshot& snapshot) {
+  Layers layers;
+  for (const std::string& name : snapshot.vlmetalayers()) {
+    CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> content, snapshot.GetVlmetalayer(name));
+    layers.push_back({.name = name, .content = std::move(content)});
+  }
+  return layers;
+}
+
 // Takes the counters and the layers of a frame over.
 int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
   const FrameInfo& info = snapshot.info();
@@ -98,16 +119,20 @@ int TakeContent(blosc2_schunk& schunk, const Snapshot& snapshot) {
   schunk.nbytes = info.nbytes;
   schunk.cbytes = info.cbytes;
   Flags2(schunk) = info.vlblocks ? kVlBlocks : 0;
-  FreeLayers(schunk.metalayers, std::exchange(schunk.nmetalayers, uint16_t{0}));
-  for (const Metalayer& layer : snapshot.metalayers()) {
-    const int code = AddMetalayer(schunk, layer.name.c_str(), layer.content);
-    if (code < 0) return code;
+  if (!AreSame({schunk.metalayers, schunk.nmetalayers}, snapshot.metalayers())) {
+    FreeLayers(schunk.metalayers, std::exchange(schunk.nmetalayers, uint16_t{0}));
+    for (const Metalayer& layer : snapshot.metalayers()) {
+      const int code = AddMetalayer(schunk, layer.name.c_str(), layer.content);
+      if (code < 0) return code;
+    }
   }
+  const absl::StatusOr<Layers> vlmetalayers = VlmetalayersOf(snapshot);
+  if (!vlmetalayers.ok()) return CodeOf(vlmetalayers.status());
+  const auto count = static_cast<size_t>(schunk.nvlmetalayers);
+  if (AreSame({schunk.vlmetalayers, count}, *vlmetalayers)) return BLOSC2_ERROR_SUCCESS;
   FreeLayers(schunk.vlmetalayers, std::exchange(schunk.nvlmetalayers, int16_t{0}));
-  for (const std::string& name : snapshot.vlmetalayers()) {
-    const auto content = snapshot.GetVlmetalayer(name);
-    if (!content.ok()) return CodeOf(content.status());
-    const int code = AddVlmetalayer(schunk, name.c_str(), *content);
+  for (const Metalayer& layer : *vlmetalayers) {
+    const int code = AddVlmetalayer(schunk, layer.name.c_str(), layer.content);
     if (code < 0) return code;
   }
   return BLOSC2_ERROR_SUCCESS;
