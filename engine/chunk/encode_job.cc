@@ -214,7 +214,7 @@ class EncodeJob {
     const size_t nstreams = StreamsOf(block);
     Probed probed;
     const SampleWindows windows(block, header_.typesize);
-    if (windows.count() > 1 && tools_.pipeline.active() > 0 && !tools_.pipeline.uses_reference() &&
+    if (windows.count() > 1 && tools_.pipeline.active() > 0 && tools_.pipeline.takes_samples() &&
         !codec::IsHighRatio(tools_.options.codec)) {
       CAIRN_ASSIGN_OR_RETURN(probed.incompressible,
                              SampleIsIncompressible(windows, nstreams, workspace));
@@ -263,7 +263,7 @@ class EncodeJob {
     if (header_.vlblocks || !IsWorthProbing(block.size() / StreamsOf(block))) return Probed();
     Probed probed;
     bool settled = false;
-    if (!tools_.pipeline.uses_reference()) {
+    if (tools_.pipeline.takes_samples()) {
       CAIRN_ASSIGN_OR_RETURN(probed.incompressible, QuickSampleIsIncompressible(i, workspace));
       settled = !probed.incompressible;
       if (!settled) {

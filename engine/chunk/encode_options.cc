@@ -11,6 +11,7 @@
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
 #include "engine/codec/codec_set.h"
+#include "engine/filter/filters.h"
 
 namespace cairn::chunk {
 
@@ -18,6 +19,26 @@ namespace {
 
 bool IsLossy(Filter filter) {
   return filter == Filter::kTruncPrec || filter == Filter::kIntTrunc || filter == Filter::kNdMean;
+}
+
+// Returns the bytes of a block of the shape in the options.
+int64_t BlockBytes(const CompressionOptions& options) {
+  int64_t size = options.typesize;
+  for (const int32_t extent : options.blockshape) {
+    if (extent < 1 || size > kMaxBlockSize / extent) return -1;
+    size *= extent;
+  }
+  return size;
+}
+
+// Checks that NDCELL or NDMEAN can be applied with the options, whose blockshape is valid.
+absl::Status CheckCells(const CompressionOptions& options, const FilterStage& stage) {
+  if (options.blockshape.empty()) {
+    return InvalidArgument("filter id %d%s works on n-dimensional arrays only",
+                           static_cast<int>(stage.filter), ShownName(stage.filter));
+  }
+  return filter::CheckCells(stage, options.blockshape, static_cast<size_t>(options.typesize),
+                            static_cast<size_t>(BlockBytes(options)));
 }
 
 absl::Status CheckFilters(const CompressionOptions& options) {
@@ -36,9 +57,8 @@ absl::Status CheckFilters(const CompressionOptions& options) {
       return InvalidArgument("filters: bytedelta needs a number of channels for typesize %d",
                              options.typesize);
     }
-    const bool decode_only = stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean ||
-                             stage.filter == Filter::kByteDeltaBuggy;
-    if (decode_only) {
+    if (NeedsBlockshape(stage.filter)) CAIRN_RETURN_IF_ERROR(CheckCells(options, stage));
+    if (stage.filter == Filter::kByteDeltaBuggy) {
       return Unimplemented("filter id %d%s is decoded only", static_cast<int>(stage.filter),
                            ShownName(stage.filter));
     }
@@ -61,16 +81,6 @@ absl::Status CheckBlosc1(const CompressionOptions& options) {
     }
   }
   return absl::OkStatus();
-}
-
-// Returns the bytes of a block of the shape in the options.
-int64_t BlockBytes(const CompressionOptions& options) {
-  int64_t size = options.typesize;
-  for (const int32_t extent : options.blockshape) {
-    if (extent < 1 || size > kMaxBlockSize / extent) return -1;
-    size *= extent;
-  }
-  return size;
 }
 
 absl::Status CheckBlockshape(const CompressionOptions& options) {
@@ -213,8 +223,8 @@ absl::Status CheckOptions(const CompressionOptions& options) {
     return InvalidArgument("codec id %d%s takes no dictionary", static_cast<int>(options.codec),
                            ShownName(options.codec));
   }
-  CAIRN_RETURN_IF_ERROR(CheckFilters(options));
   if (!options.blockshape.empty()) CAIRN_RETURN_IF_ERROR(CheckBlockshape(options));
+  CAIRN_RETURN_IF_ERROR(CheckFilters(options));
   if (codec::IsOfArrays(options.codec)) CAIRN_RETURN_IF_ERROR(CheckArrayCodec(options));
   if (CodesNumbers(options.codec)) CAIRN_RETURN_IF_ERROR(CheckNumberCodec(options));
   return options.format == ChunkFormat::kBlosc1 ? CheckBlosc1(options) : absl::OkStatus();

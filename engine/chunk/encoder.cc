@@ -64,7 +64,7 @@ absl::StatusOr<Encoder> Encoder::Make(CompressionOptions options, WorkspacePool*
                       .typesize = HeaderTypesize(options.typesize),
                       .frame_typesize = options.typesize,
                       .whole_block_bitshuffle = options.format == ChunkFormat::kBlosc1,
-                      .blockshape = {},
+                      .blockshape = options.blockshape,
                       .registry = options.registry.get()}));
   return Encoder(std::move(options), std::move(pipeline), pool);
 }

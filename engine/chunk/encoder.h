@@ -20,6 +20,12 @@ namespace cairn::chunk {
 // the payload alone, never on the executor or on earlier calls.
 class Encoder {
  public:
+  // A copy of the pipeline would refer to the options of the original.
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+  Encoder(Encoder&&) = default;
+  Encoder& operator=(Encoder&&) = default;
+
   // Makes an encoder. `pool` must outlive it. Errors: kInvalidArgument for options that are not
   // allowed; kUnimplemented for a codec or filter that is not available.
   static absl::StatusOr<Encoder> Make(CompressionOptions options, WorkspacePool* pool);
@@ -55,7 +61,7 @@ class Encoder {
   absl::StatusOr<size_t> EncodePlain(Header header, Bytes src, MutableBytes dst, Zeros zeros) const;
 
   CompressionOptions options_;
-  filter::Pipeline pipeline_;
+  filter::Pipeline pipeline_;  // refers to the blockshape in options_, which a move keeps in place
   WorkspacePool* pool_;
 };
 

@@ -1,5 +1,5 @@
-// The filters of the format. Each is undone for one block, and all except NDCELL and NDMEAN are
-// also applied. In all of them dst has the size of src and does not overlap it.
+// The filters of the format. Each is applied to one block and undone for one block. In all of them
+// dst has the size of src and does not overlap it.
 #ifndef CAIRN_ENGINE_FILTER_FILTERS_H_
 #define CAIRN_ENGINE_FILTER_FILTERS_H_
 
@@ -54,10 +54,20 @@ void ClearLowBits(size_t typesize, int bits, Bytes src, MutableBytes dst);
 // infinity would be left keeps the highest bit of its fraction, so that it stays NaN.
 void ClearLowBitsOfFloats(size_t typesize, int bits, Bytes src, MutableBytes dst);
 
-// NDCELL and NDMEAN store the elements of blocks of n-dimensional arrays cell by cell. This puts
-// the elements of all cells back into row-major order. NDMEAN's means stay, because it is lossy.
-// Errors: kDataLoss if the stage's cells do not fit the blockshape, or if the blockshape does not
-// fit the block.
+// NDCELL and NDMEAN store the elements of blocks of n-dimensional arrays cell by cell. A cell has
+// `meta` elements along each dimension, and fewer at the border. NDMEAN is lossy: each element
+// becomes the mean of its cell, which has `float` or `double` elements.
+//
+// Checks that a stage can be applied to blocks of `size` bytes. Errors: kInvalidArgument if the
+// cells do not fit the blockshape, if the blockshape does not fit the size, or if C-Blosc2 could
+// not decode the cells.
+absl::Status CheckCells(const FilterStage& stage, std::span<const int32_t> blockshape,
+                        size_t typesize, size_t size);
+// Puts the elements of the block into the order of cells. Errors: those of CheckCells.
+absl::Status CellsForward(const FilterStage& stage, std::span<const int32_t> blockshape,
+                          size_t typesize, Bytes src, MutableBytes dst);
+// Puts the elements of all cells back into row-major order. NDMEAN's means stay. Errors: kDataLoss
+// if the stage's cells do not fit the blockshape, or if the blockshape does not fit the block.
 absl::Status CellsBackward(const FilterStage& stage, std::span<const int32_t> blockshape,
                            size_t typesize, Bytes src, MutableBytes dst);
 

@@ -2,7 +2,10 @@
 #include <array>
 #include <string>
 
+#include "absl/strings/str_join.h"
+
 #include "engine/base/bytes.h"
+#include "engine/base/endian.h"
 #include "engine/base/names.h"
 #include "engine/base/status.h"
 #include "engine/filter/filters.h"
@@ -76,37 +79,102 @@ size_t OffsetOf(const Geometry& geometry, const Index& at) {
   return offset;
 }
 
-// Moves the elements of the cell at `origin` from the start of src. Returns how many bytes it
-// moved.
-size_t MoveCell(const Geometry& geometry, const Index& origin, Bytes src, MutableBytes dst) {
+// Calls visit(offset, size) for each row of the cell at `origin`, with its place in the block in
+// bytes.
+template <typename Visit>
+void ForEachRow(const Geometry& geometry, const Index& origin, const Visit& visit) {
   constexpr Index kOnes = {1, 1, 1, 1, 1, 1, 1, 1};
   const size_t last = geometry.dims - 1;
   Index extent{};
   for (size_t d = 0; d < geometry.dims; ++d) {
     extent[d] = std::min(geometry.side[d], geometry.shape[d] - origin[d]);
   }
-  const MutableBytes cell = dst.subspan(OffsetOf(geometry, origin));
+  const size_t cell = OffsetOf(geometry, origin);
   const size_t run = extent[last] * geometry.stride[last];
-  size_t done = 0;
   Index row{};
   do {
-    CopyBytes(src.subspan(done, run), cell.subspan(OffsetOf(geometry, row), run));
-    done += run;
+    visit(cell + OffsetOf(geometry, row), run);
   } while (Advance(last, kOnes, extent, row));
-  return done;
+}
+
+// Calls visit(origin) for each cell of the block, in the order in which they are stored.
+template <typename Visit>
+void ForEachCell(const Geometry& geometry, const Visit& visit) {
+  Index origin{};
+  do {
+    visit(origin);
+  } while (Advance(geometry.dims, geometry.side, geometry.shape, origin));
+}
+
+// Replaces all elements by their mean. They are added in their order and in their own type, so that
+// the mean has the bits that C-Blosc2 gives it.
+template <typename T>
+void FillWithMean(MutableBytes elements) {
+  T sum = 0;
+  for (size_t i = 0; i < elements.size(); i += sizeof(T)) sum += LoadLe<T>(&elements[i]);
+  const T mean = sum / static_cast<T>(elements.size() / sizeof(T));
+  for (size_t i = 0; i < elements.size(); i += sizeof(T)) StoreLe(&elements[i], mean);
+}
+
+// Makes the geometry of a block that is encoded.
+absl::StatusOr<Geometry> MakeEncodable(const FilterStage& stage,
+                                       std::span<const int32_t> blockshape, size_t typesize,
+                                       size_t size) {
+  absl::StatusOr<Geometry> geometry = MakeGeometry(stage, blockshape, typesize, size);
+  if (!geometry.ok()) return WithCode(absl::StatusCode::kInvalidArgument, geometry.status());
+  if (stage.filter != Filter::kNdMean) return geometry;
+  const int id = static_cast<int>(stage.filter);
+  const std::string name = ShownName(stage.filter);
+  if (typesize != sizeof(float) && typesize != sizeof(double)) {
+    return InvalidArgument("filter id %d%s: typesize: expected 4 or 8, got %d", id, name, typesize);
+  }
+  // C-Blosc2 takes the side along the first dimension for that along all others.
+  for (size_t d = 1; d < geometry->dims; ++d) {
+    if (geometry->side[d] == geometry->side[0] || geometry->side[d] == geometry->shape[d]) continue;
+    return InvalidArgument(
+        "filter id %d%s: blockshape %s: expected %d or more elements along dimension 0, or no more "
+        "than that along the others",
+        id, name, absl::StrJoin(blockshape, " x "), stage.meta);
+  }
+  return geometry;
 }
 
 }  // namespace
+
+absl::Status CheckCells(const FilterStage& stage, std::span<const int32_t> blockshape,
+                        size_t typesize, size_t size) {
+  return MakeEncodable(stage, blockshape, typesize, size).status();
+}
+
+absl::Status CellsForward(const FilterStage& stage, std::span<const int32_t> blockshape,
+                          size_t typesize, Bytes src, MutableBytes dst) {
+  CAIRN_ASSIGN_OR_RETURN(const Geometry geometry,
+                         MakeEncodable(stage, blockshape, typesize, src.size()));
+  size_t done = 0;
+  ForEachCell(geometry, [&](const Index& origin) {
+    const size_t begin = done;
+    ForEachRow(geometry, origin, [&](size_t offset, size_t size) {
+      CopyBytes(src.subspan(offset, size), dst.subspan(done, size));
+      done += size;
+    });
+    if (stage.filter != Filter::kNdMean) return;
+    const MutableBytes cell = dst.subspan(begin, done - begin);
+    typesize == sizeof(float) ? FillWithMean<float>(cell) : FillWithMean<double>(cell);
+  });
+  return absl::OkStatus();
+}
 
 absl::Status CellsBackward(const FilterStage& stage, std::span<const int32_t> blockshape,
                            size_t typesize, Bytes src, MutableBytes dst) {
   CAIRN_ASSIGN_OR_RETURN(const Geometry geometry,
                          MakeGeometry(stage, blockshape, typesize, src.size()));
   size_t done = 0;
-  Index origin{};
-  do {
-    done += MoveCell(geometry, origin, src.subspan(done), dst);
-  } while (Advance(geometry.dims, geometry.side, geometry.shape, origin));
+  ForEachCell(geometry, [&](const Index& origin) {
+    ForEachRow(geometry, origin, [&](size_t offset, size_t size) {
+      CopyBytes(src.subspan(done, size), dst.subspan(offset, size));
+      done += size;
+    });
+  });
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 int IdOf(const FilterStage& spec) { return static_cast<int>(spec.filter); }
 
+// Returns true for the lossy filters that are never undone.
 bool IsLossyOnly(Filter filter) {
   return filter == Filter::kTruncPrec || filter == Filter::kIntTrunc;
 }
@@ -61,6 +62,7 @@ absl::Status Pipeline::SetUp(const PipelineParams& params) {
   for (const FilterStage stage : params.slots) {
     if (stage.filter == Filter::kNone) continue;
     if (PluginOf(stage) == nullptr) {
+      has_cells_ |= NeedsBlockshape(stage.filter);
       CAIRN_ASSIGN_OR_RETURN(const bool identity, IsIdentity(stage, params.typesize));
       if (identity) continue;
     }
@@ -190,21 +192,22 @@ absl::Status Pipeline::RunStage(FilterStage stage, bool forward, Bytes src, Byte
       (floats ? ClearLowBitsOfFloats : ClearLowBits)(typesize(), bits, src, dst);
       return absl::OkStatus();
     }
-    default:
+    case Filter::kNdCell:
+    case Filter::kNdMean:
+      if (params_.blockshape.empty()) {
+        return Unimplemented("filter id %d%s outside of an n-dimensional array", IdOf(stage),
+                             ShownName(stage.filter));
+      }
+      return (forward ? CellsForward : CellsBackward)(stage, params_.blockshape, frame_typesize(),
+                                                      src, dst);
+    default:  // kByteDeltaBuggy
       break;
   }
   if (forward)
     return Unimplemented("filter id %d%s can be undone but not applied", IdOf(stage),
                          ShownName(stage.filter));
-  if (stage.filter == Filter::kByteDeltaBuggy) {
-    ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
-    return absl::OkStatus();
-  }
-  if (params_.blockshape.empty()) {
-    return Unimplemented("filter id %d%s outside of an n-dimensional array", IdOf(stage),
-                         ShownName(stage.filter));
-  }
-  return CellsBackward(stage, params_.blockshape, frame_typesize(), src, dst);
+  ByteDeltaBuggyBackward(ByteDeltaChannels(stage), src, dst);
+  return absl::OkStatus();
 }
 
 }  // namespace cairn::filter

@@ -44,6 +44,9 @@ class Pipeline {
   int active() const { return static_cast<int>(active_); }
   // Returns true if blocks are coded against block 0 of their chunk (DELTA).
   bool uses_reference() const { return uses_reference_; }
+  // Returns true if Forward also takes a part of a block, without the others, to try how well it
+  // compresses.
+  bool takes_samples() const { return !uses_reference_ && !has_cells_; }
 
   // Filters src into dst and changes nothing else. `scratch` is needed if there is more than one
   // stage. All three have the same size and do not overlap. `reference` is the plain block 0, or
@@ -88,6 +91,7 @@ class Pipeline {
   size_t active_ = 0;
   size_t undoable_ = 0;  // stages that Backward has something to do for
   bool uses_reference_ = false;
+  bool has_cells_ = false;  // a stage needs the blockshape
 };
 
 }  // namespace cairn::filter

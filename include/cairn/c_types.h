@@ -91,8 +91,8 @@ enum {
   CAIRN_FILTER_BITSHUFFLE = 2,
   CAIRN_FILTER_DELTA = 3,
   CAIRN_FILTER_TRUNC_PREC = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8_t
-  CAIRN_FILTER_NDCELL = 32,           // only decoded, inside arrays
-  CAIRN_FILTER_NDMEAN = 33,           // only decoded, inside arrays
+  CAIRN_FILTER_NDCELL = 32,           // of arrays; meta: side of a cell
+  CAIRN_FILTER_NDMEAN = 33,           // of arrays of floats, loses bits; meta: side of a cell
   CAIRN_FILTER_BYTEDELTA_BUGGY = 34,  // only decoded
   CAIRN_FILTER_BYTEDELTA = 35,        // meta: byte channels; 0 means the typesize
   CAIRN_FILTER_INT_TRUNC = 36         // meta: bits kept (> 0) or cleared (<= 0), as int8_t

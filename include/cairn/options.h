@@ -52,8 +52,8 @@ struct CompressionOptions {
   std::vector<FilterStage> filters = {{.filter = Filter::kShuffle}};
   // Parameter byte of NDLZ, ZFP or a registered codec.
   uint8_t codec_meta = 0;
-  // Items of a block in each dimension, for the codecs that need them. They also set the block
-  // size. A frame ignores them and uses those of its array.
+  // Items of a block in each dimension, for the codecs and filters that need them. They also set
+  // the block size. A frame ignores them and uses those of its array.
   std::vector<int32_t> blockshape = {};
   // The parts of an item, in order, if a codec of numbers gets items of more than one. Each is
   // coded as a column of its own. A frame ignores them and takes those of its array's dtype.

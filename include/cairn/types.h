@@ -57,13 +57,20 @@ enum class Filter : uint8_t {
   kShuffle = 1,
   kBitShuffle = 2,
   kDelta = 3,
-  kTruncPrec = 4,        // meta: mantissa bits kept (> 0) or cleared (< 0), as int8
-  kNdCell = 32,          // decoded only, with the blockshape of an array
-  kNdMean = 33,          // decoded only, with the blockshape of an array
+  kTruncPrec = 4,  // meta: mantissa bits kept (> 0) or cleared (< 0), as int8
+  // These two need the blockshape of an array. meta: side of a cell, which is an int8 above 0 for
+  // kNdMean.
+  kNdCell = 32,          // stores the items cell by cell
+  kNdMean = 33,          // replaces floats by the mean of their cell, so it loses bits
   kByteDeltaBuggy = 34,  // decoded only, never written
   kByteDelta = 35,       // meta: number of byte channels, 0 for the typesize
   kIntTrunc = 36,        // meta: bits kept (> 0) or cleared (<= 0), as int8
 };
+
+// Returns true for filters of arrays, which need the shape of their blocks.
+constexpr bool NeedsBlockshape(Filter filter) {
+  return filter == Filter::kNdCell || filter == Filter::kNdMean;
+}
 
 // The value of a chunk that stores no data. The numbers are frozen in the format.
 enum class SpecialValue : uint8_t { kNone = 0, kZeros = 1, kNans = 2, kRepeat = 3, kUninit = 4 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scenario.h"
+#include <blosc2/filters-registry.h>
 
 enum { kSize = 200000, kRoom = kSize + 4096 };
 
@@ -192,6 +193,24 @@ static void show_variable_blocks(void) {
   blosc2_free_ctx(dctx);
 }
 
+/* Filters of arrays take nothing without an array. */
+static void show_array_filters(void) {
+  for (int i = 0; i < 8; ++i) {
+    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+    cparams.compcode = i / 4 == 0 ? BLOSC_LZ4 : BLOSC_ZSTD;
+    cparams.filters[4] = i % 2 == 0 ? BLOSC_FILTER_NDCELL : BLOSC_FILTER_NDMEAN;
+    cparams.filters_meta[4] = 4;
+    cparams.typesize = 8;
+    blosc2_context* cctx = blosc2_create_cctx(cparams);
+    memset(items, i / 2 % 2, kSize);
+    const int cbytes = blosc2_compress_ctx(cctx, items, kSize, chunk, kRoom);
+    printf("filter %d of arrays: %d", cparams.filters[4], cbytes > 0 ? cbytes : -1);
+    for (int k = 0; k < cbytes && k < 32; ++k) printf(" %02x", chunk[k]);
+    printf("\n");
+    blosc2_free_ctx(cctx);
+  }
+}
+
 /* Codecs of arrays code zeros without an array. */
 static void show_zeros_of_array_codecs(void) {
   const uint8_t codecs[] = {32, 33, 34, 35}; /* NDLZ, and the three of ZFP */
@@ -214,6 +233,7 @@ static void show_zeros_of_array_codecs(void) {
 
 void show_chunks(void) {
   show_zeros_of_array_codecs();
+  show_array_filters();
   show_codecs();
   show_parameters();
   show_special();

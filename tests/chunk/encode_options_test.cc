@@ -61,23 +61,47 @@ TEST(CheckOptionsTest, HasSixFilterSlots) {
 }
 
 TEST(CheckOptionsTest, WantsDeltaBeforeWhatLosesBits) {
-  for (const Filter lossy : {Filter::kTruncPrec, Filter::kIntTrunc}) {
+  for (const Filter lossy : {Filter::kTruncPrec, Filter::kIntTrunc, Filter::kNdMean}) {
     EXPECT_TRUE(Misuse(CheckWith([&](auto& o) {
+                         o.typesize = 4;
+                         o.blockshape = {4, 4};
                          o.filters = {{lossy, 4}, {Filter::kShuffle}, {Filter::kDelta}};
                        }),
                        "delta must come before"));
-    EXPECT_TRUE(IsOk(CheckWith([&](auto& o) { o.filters = {{Filter::kDelta}, {lossy, 4}}; })));
+    EXPECT_TRUE(IsOk(CheckWith([&](auto& o) {
+      o.typesize = 4;
+      o.blockshape = {4, 4};
+      o.filters = {{Filter::kDelta}, {lossy, 4}};
+    })));
   }
 }
 
-TEST(CheckOptionsTest, RefusesFiltersThatAreDecodedOnly) {
-  for (const Filter filter : {Filter::kNdCell, Filter::kNdMean, Filter::kByteDeltaBuggy}) {
-    EXPECT_TRUE(Fails(CheckWith([&](auto& o) {
-                        o.filters = {{filter, 2}};
-                      }),
-                      absl::StatusCode::kUnimplemented,
-                      "filter id " + std::to_string(static_cast<int>(filter))));
+TEST(CheckOptionsTest, RefusesTheFilterThatIsDecodedOnly) {
+  EXPECT_TRUE(Fails(CheckWith([](auto& o) {
+                      o.filters = {{Filter::kByteDeltaBuggy, 2}};
+                    }),
+                    absl::StatusCode::kUnimplemented, "filter id 34"));
+}
+
+TEST(CheckOptionsTest, FiltersOfArraysNeedTheShapeOfBlocks) {
+  for (const Filter filter : {Filter::kNdCell, Filter::kNdMean}) {
+    const auto check = [&](std::vector<int32_t> blockshape) {
+      return CheckWith([&](auto& o) {
+        o.typesize = 4;
+        o.filters = {{filter, 4}, {Filter::kShuffle}};
+        o.blockshape = std::move(blockshape);
+      });
+    };
+    EXPECT_TRUE(Misuse(check({}), "arrays only"));
+    EXPECT_TRUE(Misuse(check({8, 0}), "blockshape"));
+    EXPECT_TRUE(IsOk(check({8, 9})));
   }
+  EXPECT_TRUE(Misuse(CheckWith([](auto& o) {
+                       o.typesize = 4;
+                       o.blockshape = {2, 3};
+                       o.filters = {{Filter::kNdCell, 4}};
+                     }),
+                     "cells of 16 elements in a block of 6"));
 }
 
 TEST(CheckOptionsTest, WantsTheChannelsOfByteDeltaWhereTheHeaderLosesTheTypesize) {

@@ -1,4 +1,4 @@
-"""Arrays of the codecs NDLZ and ZFP go back and forth between the cairn tool and python-blosc2.
+"""Arrays of the codecs NDLZ and ZFP, and of the filters NDCELL and NDMEAN, go back and forth between the cairn tool and python-blosc2.
 
     CAIRN=BUILD/tools/cairn python3 tests/interop/codecs_peer_test.py
 
@@ -81,6 +81,26 @@ class CodecsPeer(unittest.TestCase):
             memcpyed = theirs[2] & 2  # C-Blosc2 gives up a little earlier, at the end of its buffer
             if not memcpyed:
                 self.assertEqual(mine.schunk.get_chunk(i), theirs, (chunks, blocks, i))
+
+    def test_cells_are_read_by_both(self):
+        for case in range(CASES):
+            shape = self.extents([[3000], [90, 90], [30, 30, 30], [12, 12, 12, 12]][case % 4])
+            means = case % 2 == 1
+            dtype = np.dtype(self.random.choice(["<f4", "<f8"] if means else ["u1", "<i2", "<f8", "S13"]))
+            array = (np.random.default_rng(case).normal(0, 10, shape) * 8).astype("<i4").astype(dtype)
+            chunks = self.extents(shape)
+            blocks = self.extents(chunks)
+            name, meta = "ndmean" if means else "ndcell", self.random.randint(1, 4)
+            slots = [blosc2.Filter.NOFILTER] * 4 + [getattr(blosc2.Filter, name.upper()), blosc2.Filter.SHUFFLE]
+            with self.subTest(case=case, shape=shape, chunks=chunks, blocks=blocks, dtype=dtype, meta=meta):
+                cparams = {"codec": blosc2.Codec.ZSTD, "filters": slots, "filters_meta": [0] * 4 + [meta, 0]}
+                peers = blosc2.asarray(array, chunks=chunks, blocks=blocks, cparams=cparams, urlpath=self.peers, mode="w")
+                expected = peers[:].tobytes()
+                self.assertEqual(expected == array.tobytes(), not means or meta == 1)
+                self.assertEqual(self.cairn("cat", self.peers, "--box", joined(":" * array.ndim)), expected)
+                self.pack(array, chunks, blocks, "--codec", "zstd", "--filters", f"{name}:{meta},shuffle")
+                self.assertEqual(blosc2.open(self.mine, mode="r")[:].tobytes(), expected)
+                self.assertEqual(self.cairn("cat", self.mine, "--box", joined(":" * array.ndim)), expected)
 
     def test_ndlz_is_the_same(self):
         for case in range(CASES):

@@ -725,6 +725,15 @@ frame.append([3])"""
         self.assertEqual(frame.info.codec, "ndlz")
         self.assert_same(frame[:], plane)
 
+    def test_filters_for_arrays_take_the_side_of_a_cell(self):
+        plane = np.arange(32 * 32, dtype="f4").reshape(32, 32)
+        for filters in (["ndcell"], [("ndmean", 200)]):
+            with self.assertRaises(cairn.InvalidArgument):
+                cairn.asarray(plane, filters=filters)
+        self.assert_same(cairn.asarray(plane, filters=[("ndcell", 4), "shuffle"])[:], plane)
+        means = plane.reshape(8, 4, 8, 4).mean((1, 3)).repeat(4, 0).repeat(4, 1)
+        self.assert_same(cairn.asarray(plane, blocks=(16, 16), filters=[("ndmean", 4), "shuffle"])[:], means)
+
     def test_errors_that_python_has_have_their_number(self):
         with self.assertRaises(OSError) as caught:
             cairn.open(self.path("none"))

@@ -19,17 +19,16 @@ SplitMode SplitModeOf(int32_t mode) {
              : SplitMode::kForwardCompat;
 }
 
-bool NeedsShape(const ChunkHead& head) {
-  const bool cells = std::ranges::any_of(head.filters, [](uint8_t id) {
-    return id == BLOSC_FILTER_NDCELL || id == BLOSC_FILTER_NDMEAN;
-  });
-  return head.extended && (cells || IsZfpOrNdlz(head.codec));
-}
-
 }  // namespace
 
 bool IsZfpOrNdlz(uint8_t codec) {
   return codec >= BLOSC_CODEC_NDLZ && codec <= BLOSC_CODEC_ZFP_FIXED_RATE;
+}
+
+bool NeedsShape(uint8_t codec, std::span<const uint8_t> filters) {
+  return IsZfpOrNdlz(codec) || std::ranges::any_of(filters, [](uint8_t id) {
+           return NeedsBlockshape(static_cast<Filter>(id));
+         });
 }
 
 CompressionOptions OptionsOf(blosc2_context& context) {
@@ -47,7 +46,7 @@ CompressionOptions OptionsOf(blosc2_context& context) {
   }
   options.codec_meta = cparams.compcode_meta;
   options.use_dict = cparams.use_dict != 0 && cparams.clevel > 0;
-  if (IsZfpOrNdlz(cparams.compcode)) {
+  if (NeedsShape(cparams.compcode, cparams.filters)) {
     options.blockshape = BlockshapeOf(context.schunk());
     options.blocksize = 0;
   }
@@ -90,7 +89,7 @@ absl::StatusOr<const ChunkCompressor*> CompressorOf(blosc2_context& context) {
 std::shared_ptr<const ChunkDecompressor> DecompressorOf(blosc2_context& context,
                                                         const ChunkHead& head, int64_t nchunk) {
   const std::shared_ptr<const Registry> plugins = PluginsFor(context, head.codec, head.filters);
-  const bool needs_shape = NeedsShape(head);
+  const bool needs_shape = head.extended && NeedsShape(head.codec, head.filters);
   const bool common = plugins == nullptr && !needs_shape && context.dparams.postfilter == nullptr;
   const MutexLock lock(context.mutex);
   if (common && context.decompressor != nullptr) return context.decompressor;

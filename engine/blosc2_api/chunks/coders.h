@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "absl/status/statusor.h"
 
@@ -17,6 +18,8 @@ namespace cairn::blosc2_api {
 
 // Returns true for the codecs that code blocks of n-dimensional arrays, and need their shape.
 bool IsZfpOrNdlz(uint8_t codec);
+// Returns true if the codec or one of the filters needs the shape of blocks.
+bool NeedsShape(uint8_t codec, std::span<const uint8_t> filters);
 
 // Returns the options that stand for the parameters of a context that compresses.
 CompressionOptions OptionsOf(blosc2_context& context);

@@ -1,11 +1,13 @@
 #include "engine/blosc2_api/schunks/serialize.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
 #include "engine/base/status.h"
+#include "engine/blosc2_api/chunks/coders.h"
 #include "engine/blosc2_api/process/plugins.h"
 #include "engine/blosc2_api/schunks/schunk.h"
 #include "engine/storage/memory_file_system.h"
@@ -46,6 +48,16 @@ CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
     const blosc2_metalayer& layer = *schunk.metalayers[i];
     options.metalayers.push_back(
         {.name = layer.name, .content = ToVector(BytesAt(layer.content, layer.content_len))});
+  }
+  // The metalayer that makes an array of the super-chunk comes later, and then the frame is made
+  // again.
+  const bool is_array = std::ranges::any_of(options.metalayers, [](const Metalayer& layer) {
+    return layer.name == "b2nd" || layer.name == "caterva";
+  });
+  if (!is_array && NeedsShape(schunk.compcode, schunk.filters)) {
+    compression.codec = Codec::kLz4;
+    compression.codec_meta = 0;
+    compression.filters.clear();
   }
   // Frames in memory and copies of them are read at once, and have no commits to tell apart.
   options.fingerprint = FingerprintType::kNone;

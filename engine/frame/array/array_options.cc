@@ -144,7 +144,9 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   if (!options.array.has_value()) {
     // The copy of an array has a metalayer instead.
     const Codec codec = options.compression.codec;
-    if (codec::IsOfArrays(codec) || CodesNumbers(codec)) {
+    const auto& filters = options.compression.filters;
+    if (codec::IsOfArrays(codec) || CodesNumbers(codec) ||
+        std::ranges::any_of(filters, NeedsBlockshape, &FilterStage::filter)) {
       const auto array = format::FindB2nd(options.metalayers);
       if (array.ok()) resolved.compression.blockshape = array->blockshape;
       if (array.ok()) SetColumns(*array, resolved.compression);
@@ -159,8 +161,10 @@ absl::StatusOr<CreateOptions> ResolveArray(const CreateOptions& options) {
   CAIRN_RETURN_IF_ERROR(CheckType(array, typesize));
   SetColumns(array, resolved.compression);
   CompressionOptions plain = resolved.compression;
-  // The codec is checked when the shape of blocks is known.
+  // A codec or filter of arrays is checked when the shape of blocks is known.
   if (codec::IsOfArrays(plain.codec)) plain.codec = Codec::kLz4;
+  std::erase_if(plain.filters,
+                [](const FilterStage& stage) { return NeedsBlockshape(stage.filter); });
   CAIRN_RETURN_IF_ERROR(chunk::CheckOptions(plain));
   array =
       ChooseShapes(std::move(array), plain, std::min(*options.chunksize.nbytes(), kMaxChunkBytes));

@@ -52,9 +52,7 @@ Kind ChooseKind(const std::vector<FoundChunk>& chunks, int32_t frame_typesize) {
 }
 
 // Returns true for the filters of arrays, which do not work in the new frame of one dimension.
-bool IsOfArrays(const FilterStage& stage) {
-  return stage.filter == Filter::kNdCell || stage.filter == Filter::kNdMean;
-}
+bool IsOfArrays(const FilterStage& stage) { return NeedsBlockshape(stage.filter); }
 
 CompressionOptions CompressionOf(const chunk::Header& chunk) {
   format::FrameHeader header;
