@@ -31,6 +31,7 @@ int main(void) {
   show_super_chunks();
   show_arrays();
   show_files();
+  show_callbacks();
   show_chunk_sizes();
   show_mapped_files();
   show_array_edits();

@@ -47,22 +47,6 @@ absl::StatusOr<SchunkPtr> FromBuffer(MutableBytes cframe, bool copy) {
   return schunk;
 }
 
-// Opens a frame that the program's own functions store.
-absl::StatusOr<SchunkPtr> OpenThroughCallbacks(const char* urlpath, int64_t offset,
-                                               const blosc2_io& io) {
-  if (offset != 0) return absl::UnimplementedError("I/O: a frame at an offset");
-  CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, ReadFile(urlpath, io));
-  std::unique_ptr<std::byte, decltype(&std::free)> owner(cframe.data(), std::free);
-  CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
-  SchunkPtr schunk = MakeSchunk(frame.snapshot(), urlpath, &io);
-  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
-  std::unique_ptr<blosc2_frame_s> memory = MakeMemoryFrame(*schunk, cframe, frame.snapshot());
-  owner.release();
-  memory->KeepCframe(false);
-  schunk->frame = MakeCallbackFrame(*schunk, std::move(memory)).release();
-  return schunk;
-}
-
 // Opens a mapped file whose changes are kept in memory.
 absl::StatusOr<SchunkPtr> OpenCopyOnWrite(const char* urlpath, int64_t offset,
                                           const blosc2_io& io) {
@@ -88,7 +72,7 @@ absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const bl
       return absl::InvalidArgumentError("file: one that exists is mapped with r, r+ or c");
     }
   } else if (io.id != BLOSC2_IO_FILESYSTEM) {
-    return OpenThroughCallbacks(urlpath, offset, io);
+    return OpenCallbackFrame(urlpath, offset, io);
   }
   CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset));
   const Snapshot snapshot = frame.snapshot();
@@ -103,12 +87,9 @@ absl::StatusOr<SchunkPtr> Create(const blosc2_storage& storage) {
   if (schunk == nullptr) return absl::InvalidArgumentError("super-chunk: its parameters are wrong");
   const uint8_t io = schunk->storage->io->id;
   const bool callbacks = io != BLOSC2_IO_FILESYSTEM && io != BLOSC2_IO_FILESYSTEM_MMAP;
-  if (storage.urlpath != nullptr && callbacks) {
-    if (!storage.contiguous) return absl::UnimplementedError("I/O: directories");
-    schunk->frame = MakeCallbackFrame(*schunk, MakeMemoryFrame(*schunk)).release();
-    CAIRN_RETURN_IF_ERROR(schunk->frame->Settle());
-  } else if (storage.urlpath != nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<blosc2_frame_s> frame, CreateFileFrame(*schunk));
+  if (storage.urlpath != nullptr) {
+    CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<blosc2_frame_s> frame,
+                           callbacks ? CreateCallbackFrame(*schunk) : CreateFileFrame(*schunk));
     schunk->frame = frame.release();
   } else if (storage.contiguous) {
     schunk->frame = MakeMemoryFrame(*schunk).release();
