@@ -146,8 +146,75 @@ static void read_a_box_of_zeros_after_others(void) {
   if (needs_free) free(buffer);
 }
 
+/* Makes an array of 20 items in chunks of 5. */
+static b2nd_array_t* make_array(char* path, bool contiguous) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 1;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  const int64_t shape[1] = {20};
+  const int32_t chunkshape[1] = {5}, blockshape[1] = {5};
+  uint8_t items[20];
+  for (int i = 0; i < 20; ++i) items[i] = (uint8_t)i;
+  b2nd_context_t* context =
+      b2nd_create_ctx(&storage, 1, shape, chunkshape, blockshape, NULL, 0, NULL, 0);
+  b2nd_array_t* array = NULL;
+  b2nd_from_cbuffer(context, &array, items, sizeof(items));
+  b2nd_free_ctx(context);
+  return array;
+}
+
+static bool has_layer(b2nd_array_t* array, const char* name) {
+  return blosc2_vlmeta_exists(array->sc, name) >= 0;
+}
+
+static void change_what_a_view_shows(void) {
+  char path[] = "viewed.b2nd";
+  const bool axes[2] = {true, false};
+  uint8_t content[] = "content";
+  b2nd_array_t *view = NULL, *other = NULL;
+  b2nd_array_t* array = make_array(path, true);
+  expect(b2nd_expand_dims(array, &view, axes, 2) == 0, "a file has a view");
+  b2nd_open(path, &other);
+  blosc2_vlmeta_add(other->sc, "late", content, sizeof(content), NULL);
+  expect(has_layer(view, "late") && has_layer(array, "late"), "both learn of a layer");
+  blosc2_vlmeta_add(view->sc, "view's", content, sizeof(content), NULL);
+  expect(has_layer(array, "view's") && has_layer(other, "view's"), "a view adds a layer for all");
+  blosc2_vlmeta_delete(other->sc, "late");
+  expect(!has_layer(array, "late") && !has_layer(view, "late"), "both learn that one has gone");
+  const int64_t shorter[1] = {18}, fewer[1] = {7};
+  b2nd_resize(other, shorter, NULL);
+  expect(b2nd_refresh(array) == 1 && array->shape[0] == 18, "a resize within a chunk is noticed");
+  b2nd_resize(other, fewer, NULL);
+  uint8_t items[20];
+  expect(b2nd_to_cbuffer(view, items, sizeof(items)) < 0, "a view of lost chunks gives an error");
+  expect(b2nd_to_cbuffer(array, items, 7) == 0 && items[6] == 6, "its array is what is left");
+  b2nd_free(view);
+  b2nd_free(other);
+  b2nd_free(array);
+  blosc2_remove_urlpath(path);
+}
+
+static void shrink_what_a_view_shows(bool contiguous) {
+  const bool axes[2] = {true, false};
+  uint8_t items[20];
+  b2nd_array_t* view = NULL;
+  b2nd_array_t* array = make_array(NULL, contiguous);
+  expect(b2nd_expand_dims(array, &view, axes, 2) == 0, "an array in memory has a view");
+  const int64_t fewer[1] = {7}, more[1] = {9000};
+  b2nd_resize(array, fewer, NULL);
+  expect(b2nd_to_cbuffer(view, items, sizeof(items)) < 0, "a view of lost chunks gives an error");
+  b2nd_resize(array, more, NULL);
+  expect(b2nd_to_cbuffer(view, items, sizeof(items)) == 0 && items[6] == 6 && items[19] == 0,
+         "a view of chunks that came back reads them");
+  b2nd_free(view);
+  b2nd_free(array);
+}
+
 int main(void) {
   blosc2_init();
+  change_what_a_view_shows();
+  shrink_what_a_view_shows(false);
+  shrink_what_a_view_shows(true);
   register_a_name_that_ends();
   add_layers_to_an_empty_file();
   keep_a_chunk_of_a_buffer();

@@ -35,6 +35,7 @@ int main(void) {
   show_chunk_sizes();
   show_mapped_files();
   show_array_edits();
+  show_sharing();
   show_utilities();
   blosc2_destroy();
   return 0;

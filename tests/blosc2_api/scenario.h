@@ -19,6 +19,7 @@ void show_super_chunks(void);
 void show_arrays(void);
 void show_array_edits(void);
 void show_files(void);
+void show_sharing(void);
 void show_callbacks(void);
 void show_chunk_sizes(void);
 void show_mapped_files(void);

@@ -91,6 +91,10 @@ int CopyWhole(b2nd_context_t& context, const b2nd_array_t& src, ArrayPtr& copy) 
   return BLOSC2_ERROR_SUCCESS;
 }
 
+// Gives an array the shape that its file has now, as each call that reads it does. Returns a
+// negative error code if that fails.
+int Refresh(const b2nd_array_t& array) { return b2nd_refresh(const_cast<b2nd_array_t*>(&array)); }
+
 }  // namespace
 
 }  // namespace cairn::blosc2_api
@@ -105,6 +109,8 @@ int b2nd_get_slice(b2nd_context_t* ctx, b2nd_array_t** array, const b2nd_array_t
   if (ctx == nullptr || array == nullptr || src == nullptr || start == nullptr || stop == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "slice: there is no array or no box");
   }
+  const int refreshed = cairn::blosc2_api::Refresh(*src);
+  if (refreshed < 0) return refreshed;
   ctx->ndim = src->ndim;
   Box box{.start = cairn::blosc2_api::IndexOf(start, src->ndim),
           .stop = cairn::blosc2_api::IndexOf(stop, src->ndim)};
@@ -125,6 +131,8 @@ int b2nd_copy(b2nd_context_t* ctx, const b2nd_array_t* src, b2nd_array_t** array
   if (ctx == nullptr || array == nullptr || src == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "copy: there is no array");
   }
+  const int refreshed = cairn::blosc2_api::Refresh(*src);
+  if (refreshed < 0) return refreshed;
   ctx->ndim = src->ndim;
   std::copy_n(src->shape, src->ndim, ctx->shape.begin());
   if (cairn::blosc2_api::SameChunks(*ctx, *src)) {
@@ -171,6 +179,10 @@ int b2nd_concatenate(b2nd_context_t* ctx, const b2nd_array_t* src1, const b2nd_a
                      int8_t axis, bool copy, b2nd_array_t** array) {
   if (src1 == nullptr || src2 == nullptr || array == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "concatenate: there are no two arrays");
+  }
+  for (const b2nd_array_t* const src : {src1, src2}) {
+    const int refreshed = cairn::blosc2_api::Refresh(*src);
+    if (refreshed < 0) return refreshed;
   }
   if (axis < 0 || axis >= src1->ndim || src1->ndim != src2->ndim ||
       src1->sc->typesize != src2->sc->typesize) {

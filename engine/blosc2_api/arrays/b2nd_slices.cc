@@ -266,11 +266,14 @@ int b2nd_to_cbuffer(const b2nd_array_t* array, void* buffer, int64_t buffersize)
   if (array == nullptr || buffer == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no buffer");
   }
-  if (buffersize < array->nitems * array->sc->typesize) {
+  const cairn::blosc2_api::ArrayReader reader(*const_cast<b2nd_array_t*>(array));
+  if (reader.code() < 0) return reader.code();
+  const b2nd_array_t& now = reader.array();
+  if (buffersize < now.nitems * now.sc->typesize) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the buffer is too small");
   }
-  if (array->nitems == 0) return BLOSC2_ERROR_SUCCESS;
+  if (now.nitems == 0) return BLOSC2_ERROR_SUCCESS;
   const cairn::blosc2_api::Index start{};
-  return b2nd_get_slice_cbuffer(array, start.data(), array->shape, buffer, array->shape,
-                                buffersize);
+  return cairn::blosc2_api::Copy(reader, start.data(), now.shape, buffer, now.shape, buffersize,
+                                 false);
 }

@@ -40,7 +40,7 @@ bool MayBeViewed(const b2nd_array_t& array) {
 
 // Makes a super-chunk that shares the chunks and the vlmetalayers of another one, which must
 // outlive it.
-SchunkPtr ViewOf(const blosc2_schunk& schunk) {
+SchunkPtr ViewOf(blosc2_schunk& schunk) {
   blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
   blosc2_cparams cparams = *schunk.storage->cparams;
   blosc2_dparams dparams = *schunk.storage->dparams;
@@ -49,17 +49,15 @@ SchunkPtr ViewOf(const blosc2_schunk& schunk) {
   SchunkPtr view = MakeSchunk(storage);
   if (view == nullptr) return nullptr;
   view->view = true;
+  MemoryOf(*view).viewed = &OwnerOf(schunk);
   view->chunksize = schunk.chunksize;
   view->blocksize = schunk.blocksize;
   Flags2(*view) = Flags2(schunk);
   view->nchunks = schunk.nchunks;
   view->nbytes = schunk.nbytes;
   view->cbytes = schunk.cbytes;
-  view->data = schunk.data;
-  view->data_len = schunk.data_len;
   view->frame = schunk.frame;
-  view->nvlmetalayers = schunk.nvlmetalayers;
-  std::copy_n(schunk.vlmetalayers, schunk.nvlmetalayers, view->vlmetalayers);
+  ShareContent(*view);
   return view;
 }
 
@@ -124,6 +122,9 @@ int b2nd_expand_dims(const b2nd_array_t* array, b2nd_array_t** view, const bool*
   if (array == nullptr || view == nullptr || axis == nullptr) {
     return Failed(BLOSC2_ERROR_NULL_POINTER, "expand: there is no array");
   }
+  // An array that others have grown takes their shape, as in every call that reads it.
+  const int refreshed = b2nd_refresh(const_cast<b2nd_array_t*>(array));
+  if (refreshed < 0) return refreshed;
   if (final_dims > B2ND_MAX_DIM || !cairn::blosc2_api::MayBeViewed(*array)) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "expand: too many dimensions, or metalayers");
   }

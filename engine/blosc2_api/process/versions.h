@@ -48,12 +48,14 @@ inline bool AsksForLocking([[maybe_unused]] const blosc2_io& io) {
 #endif
 }
 
-// A super-chunk, and the fields that its header may lack. All super-chunks are made this way.
+// A super-chunk, and fields that its header has no place for, or lacks in older versions. All
+// super-chunks are made this way.
 struct SchunkMemory {
   blosc2_schunk schunk;
   uint8_t flags2;
   uint8_t use_dict;
   int64_t change_tick;
+  blosc2_schunk* viewed;  // if this is a view, the super-chunk that has the chunks
 };
 struct ArrayMemory {
   b2nd_array_t array;
@@ -67,6 +69,14 @@ inline const SchunkMemory& MemoryOf(const blosc2_schunk& schunk) {
   return reinterpret_cast<const SchunkMemory&>(schunk);
 }
 inline ArrayMemory& MemoryOf(b2nd_array_t& array) { return reinterpret_cast<ArrayMemory&>(array); }
+
+// Returns the super-chunk that has the chunks and the vlmetalayers: a view shows those of another.
+inline blosc2_schunk& OwnerOf(blosc2_schunk& schunk) {
+  return schunk.view ? *MemoryOf(schunk).viewed : schunk;
+}
+inline const blosc2_schunk& OwnerOf(const blosc2_schunk& schunk) {
+  return schunk.view ? *MemoryOf(schunk).viewed : schunk;
+}
 
 // Return the field of the struct, or the one that stands for it.
 template <typename Schunk>

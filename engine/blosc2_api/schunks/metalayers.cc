@@ -72,6 +72,22 @@ bool Replace(blosc2_metalayer& layer, Bytes content) {
   return true;
 }
 
+// Has a call for the vlmetalayers of a view work on those that it shows, and shows the result.
+class ShownLayers {
+ public:
+  explicit ShownLayers(blosc2_schunk*& schunk) : view_(schunk->view ? schunk : nullptr) {
+    schunk = &OwnerOf(*schunk);
+  }
+  ShownLayers(const ShownLayers&) = delete;
+  ShownLayers& operator=(const ShownLayers&) = delete;
+  ~ShownLayers() {
+    if (view_ != nullptr) ShareContent(*view_);
+  }
+
+ private:
+  blosc2_schunk* const view_;
+};
+
 }  // namespace
 
 }  // namespace cairn::blosc2_api
@@ -112,6 +128,7 @@ int blosc2_meta_update(blosc2_schunk* schunk, const char* name, uint8_t* content
 }
 
 int blosc2_vlmeta_exists(blosc2_schunk* schunk, const char* name) {
+  const cairn::blosc2_api::ShownLayers shown(schunk);
   const cairn::blosc2_api::FieldsLock lock(*schunk);
   return cairn::blosc2_api::FindVlmetalayer(*schunk, name, lock);
 }
@@ -120,6 +137,7 @@ int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
                       int32_t content_len, blosc2_cparams* /*cparams*/) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
+  const cairn::blosc2_api::ShownLayers shown(schunk);
   if (blosc2_vlmeta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is taken or too long");
   }
@@ -138,6 +156,7 @@ int blosc2_vlmeta_update(blosc2_schunk* schunk, const char* name, uint8_t* conte
                          int32_t content_len, blosc2_cparams* /*cparams*/) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
+  const cairn::blosc2_api::ShownLayers shown(schunk);
   const int number = blosc2_vlmeta_exists(schunk, name);
   if (number < 0) return number;
   blosc2_metalayer& layer = *schunk->vlmetalayers[number];
@@ -153,6 +172,7 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
   if (schunk == nullptr || name == nullptr || content == nullptr || content_len == nullptr) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: nowhere to put the content");
   }
+  const cairn::blosc2_api::ShownLayers shown(schunk);
   const cairn::blosc2_api::FieldsLock lock(*schunk);
   const int number = cairn::blosc2_api::FindVlmetalayer(*schunk, name, lock);
   if (number < 0) return number;
@@ -168,6 +188,7 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
 }
 
 int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
+  const cairn::blosc2_api::ShownLayers shown(schunk);
   const int number = blosc2_vlmeta_exists(schunk, name);
   if (number < 0) return number;
   ++cairn::blosc2_api::ChangeTick(*schunk);

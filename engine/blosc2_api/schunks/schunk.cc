@@ -176,7 +176,21 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
   return schunk;
 }
 
-int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& /*lock*/) {
+void ShareContent(blosc2_schunk& view) {
+  const blosc2_schunk& owner = OwnerOf(view);
+  view.data = owner.data;
+  view.data_len = owner.data_len;
+  view.nvlmetalayers = owner.nvlmetalayers;
+  std::copy_n(owner.vlmetalayers, owner.nvlmetalayers, view.vlmetalayers);
+}
+
+int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock) {
+  // The store of a view is that of its owner, and tells changes only once.
+  if (schunk.view) {
+    const int code = SyncWithFile(OwnerOf(schunk), lock);
+    if (IsOnDisk(schunk)) ShareContent(schunk);  // under the lock, which memory has not
+    return code;
+  }
   if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
   const absl::StatusOr<std::optional<FrameChange>> changed = schunk.frame->Refresh();
   if (!changed.ok()) return CodeOf(changed.status());

@@ -21,6 +21,10 @@ SchunkPtr MakeSchunk(const blosc2_storage& storage);
 // Makes one with the parameters, the counters and the metalayers of a frame. `io` may be null.
 SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2_io* io);
 
+// Makes a view show the chunks and the vlmetalayers that its owner has now. Its shape and its
+// number of chunks stay.
+void ShareContent(blosc2_schunk& view);
+
 // Makes all edits of the store within its life one, which others see at once. Does nothing for
 // super-chunks without a file.
 class EditBatch {

@@ -198,8 +198,9 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
       return Failed(BLOSC2_ERROR_CHUNK_UPDATE, "super-chunk: the frame does not take the chunk");
     }
   } else {
-    std::free(schunk.data[nchunk]);
-    schunk.data[nchunk] = taken.memory.release();
+    uint8_t*& kept = OwnerOf(schunk).data[nchunk];
+    std::free(kept);
+    kept = taken.memory.release();
   }
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes - old.nbytes;

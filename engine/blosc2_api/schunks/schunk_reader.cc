@@ -1,5 +1,6 @@
 #include "engine/blosc2_api/schunks/schunk_reader.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -19,8 +20,10 @@ void SetCurrentChunk(blosc2_schunk& schunk, int64_t nchunk) {
 int SyncWithFile(blosc2_schunk& schunk) { return SyncWithFile(schunk, FieldsLock(schunk)); }
 
 absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
-  if (schunk.frame != nullptr) return schunk.frame->Get(nchunk);
-  const uint8_t* const data = schunk.data[nchunk];
+  const blosc2_schunk& owner = OwnerOf(schunk);
+  if (nchunk >= owner.nchunks) return DataLoss("chunk %d: the array of the view has none", nchunk);
+  if (owner.frame != nullptr) return owner.frame->Get(nchunk);
+  const uint8_t* const data = owner.data[nchunk];
   ChunkHead head;
   if (data == nullptr || ReadHead(data, BLOSC_MIN_HEADER_LENGTH, false, head) < 0) {
     return absl::DataLossError("chunk: its header is damaged");
@@ -36,7 +39,7 @@ SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock) : schu
     if (now.ok()) snapshot_ = *std::move(now);
   }
   if (code_ < 0) return;
-  nchunks_ = schunk.nchunks;
+  nchunks_ = std::min(schunk.nchunks, OwnerOf(schunk).nchunks);
   nbytes_ = schunk.nbytes;
   chunksize_ = schunk.chunksize;
 }
