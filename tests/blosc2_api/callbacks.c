@@ -180,6 +180,9 @@ void show_callbacks(void) {
                             .truncate = blosc2_stdio_truncate,
                             .destroy = destroy};
   printf("register %d\n", blosc2_register_io_cb(&functions));
+  functions.id = kId + 1;
+  functions.name = NULL;
+  printf("register without a name %d\n", blosc2_register_io_cb(&functions));
   char file[] = "callbacks.b2frame";
   char folder[] = "callbacks.sparse";
   char slash[] = "callbacks.slash/";

@@ -77,6 +77,12 @@ static void show_modes(void) {
   show_mode(path, "r", 0);
   show_mode(path, "c", 0);
   show_mode(path, "r+", 0);
+  for (int i = 0; i < 2; ++i) {
+    mapped = BLOSC2_STDIO_MMAP_DEFAULTS;
+    mapped.mode = i == 0 ? "r" : "c";
+    schunk = blosc2_schunk_open_udio(path, &io);
+    printf("  free %d %d\n", i, blosc2_schunk_free(schunk));
+  }
 
   blosc2_stdio_mmap* on_heap = malloc(sizeof(*on_heap));
   memcpy(on_heap, &BLOSC2_STDIO_MMAP_DEFAULTS, sizeof(*on_heap));
@@ -123,8 +129,12 @@ static void show_functions(const char* mode) {
     printf("  truncate %d\n", blosc2_stdio_mmap_truncate(stream, 12));
     show_bytes(stream, 12);
   }
+  void* at = stream;
+  printf("  past the end %lld", (long long)blosc2_stdio_mmap_read(&at, 1, 1, 1 << 20, stream));
+  printf(" %d\n", at == NULL);
   printf("  close %d", blosc2_stdio_mmap_close(stream));
-  printf(" destroy %d\n", blosc2_stdio_mmap_destroy(&mapped));
+  printf(" destroy %d", blosc2_stdio_mmap_destroy(&mapped));
+  printf(" again %d\n", blosc2_stdio_mmap_destroy(&mapped));
   char bytes[20] = {0};
   FILE* file = fopen("bytes.bin", "rb");
   const size_t read = fread(bytes, 1, sizeof(bytes), file);

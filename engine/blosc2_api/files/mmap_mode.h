@@ -19,6 +19,11 @@ enum class MmapMode : uint8_t {
 // Returns the mode of the struct, or nothing if it has none of these.
 std::optional<MmapMode> ModeOf(const blosc2_stdio_mmap& mapped);
 
+// Returns true if the blosc2_stdio_mmap of the parameters is that of an open file.
+inline bool IsOpen(const blosc2_io& io) {
+  return static_cast<const blosc2_stdio_mmap*>(io.params)->addr != nullptr;
+}
+
 }  // namespace cairn::blosc2_api
 
 #endif  // CAIRN_ENGINE_BLOSC2_API_FILES_MMAP_MODE_H_

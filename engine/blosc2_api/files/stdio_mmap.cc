@@ -198,6 +198,7 @@ int64_t blosc2_stdio_mmap_read(void** ptr, int64_t size, int64_t nitems, int64_t
   const int64_t nbytes = BytesOf(size, nitems, position);
   if (mapped == nullptr || ptr == nullptr || nbytes < 0 ||
       static_cast<size_t>(position + nbytes) > cairn::blosc2_api::FileSize(*mapped)) {
+    if (ptr != nullptr) *ptr = nullptr;
     Failed(BLOSC2_ERROR_FILE_READ, "mapped file: it does not have these bytes");
     return 0;
   }
@@ -218,7 +219,8 @@ int blosc2_stdio_mmap_truncate(void* stream, int64_t size) {
 int blosc2_stdio_mmap_destroy(void* params) {
   auto* const mapped = static_cast<blosc2_stdio_mmap*>(params);
   if (mapped == nullptr) return Failed(-1, "mapped file: there is no blosc2_stdio_mmap");
+  const bool was_open = MappedOf(mapped) != nullptr;
   cairn::blosc2_api::Unmap(*mapped);
   if (mapped->needs_free) std::free(mapped);
-  return 0;
+  return was_open ? 0 : Failed(-1, "mapped file: it is not open");
 }

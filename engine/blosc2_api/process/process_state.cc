@@ -157,8 +157,12 @@ int ProcessState::Add(const blosc2_filter& filter) {
 }
 
 int ProcessState::Add(const blosc2_io_cb& functions) {
+  // Programs may leave out this name, which is not looked for.
+  blosc2_io_cb named = functions;
+  std::string none;
+  if (named.name == nullptr) named.name = none.data();
   const MutexLock lock(mutex_);
-  return AddTo(functions_, names_, functions, &blosc2_io_cb::id, &blosc2_io_cb::name,
+  return AddTo(functions_, names_, named, &blosc2_io_cb::id, &blosc2_io_cb::name,
                BLOSC2_ERROR_PLUGIN_IO);
 }
 

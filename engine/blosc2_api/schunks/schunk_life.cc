@@ -165,8 +165,11 @@ int blosc2_schunk_free(blosc2_schunk* schunk) {
   }
   int code = BLOSC2_ERROR_SUCCESS;
   if (schunk->storage != nullptr && !schunk->view) {
-    const blosc2_io_cb* const functions = blosc2_get_io_cb(schunk->storage->io->id);
-    if (functions != nullptr && functions->destroy(schunk->storage->io->params) < 0) code = 1;
+    const blosc2_io& io = *schunk->storage->io;
+    // Only files of mode c are mapped, so the function finds the others closed.
+    const bool is_mapped = io.id != BLOSC2_IO_FILESYSTEM_MMAP || cairn::blosc2_api::IsOpen(io);
+    const blosc2_io_cb* const functions = blosc2_get_io_cb(io.id);
+    if (functions != nullptr && functions->destroy(io.params) < 0 && is_mapped) code = 1;
   }
   if (schunk->cctx != nullptr) blosc2_free_ctx(schunk->cctx);
   if (schunk->dctx != nullptr) blosc2_free_ctx(schunk->dctx);
