@@ -82,14 +82,14 @@ class LossyTest(PackageTest):
         """Their bits are not those of a float: whole numbers became zeros."""
         for dtype in ("i4", "i8", "u8", ">f4", ">f8", "c8", "M8[s]", "f2", "S8", [("a", "f4"), ("b", "f4")]):
             items = np.zeros((8, 8), dtype)
-            for how in ({"codec": "zfp_acc", "codec_meta": 1}, {"codec": "zfp_prec", "codec_meta": 9}, {"codec": "zfp_rate", "codec_meta": 50}, {"filters": [("trunc_prec", 8)]}):
+            for how in ({"codec": "zfp_acc", "codec_meta": 1}, {"codec": "zfp_prec", "codec_meta": 9}, {"codec": "zfp_rate", "codec_meta": 50}, {"filters": [("trunc_prec", 8)]}, {"filters": [("ndmean", 2)]}):
                 with self.subTest(dtype=dtype, how=how), self.assertRaisesRegex(cairn.InvalidArgument, "expected items of float32 or float64"):
                     cairn.asarray(items, self.path(), **how)
         cairn.create(self.path("plain"), None, "V4", filters=[("trunc_prec", 8)])  # whose items may be floats
 
     def test_truncation_comes_before_filters_that_move_bytes(self):
         for first in ("shuffle", "bitshuffle", "bytedelta", "delta"):
-            for name, dtype in (("trunc_prec", "f4"), ("int_trunc", "i4")):
+            for name, dtype in (("trunc_prec", "f4"), ("ndmean", "f4"), ("int_trunc", "i4")):
                 with self.subTest(first=first), self.assertRaisesRegex(cairn.InvalidArgument, f"'{name}' must come before '{first}'"):
                     cairn.asarray(walk(dtype), filters=[first, (name, 8)])
 

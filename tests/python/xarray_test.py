@@ -358,6 +358,8 @@ class XarrayTest(PackageTest):
     def test_compression_that_changes_the_fill_value_is_refused(self):
         ds = xr.Dataset({"temp": (("y", "x"), np.where(np.eye(20) > 0, np.nan, 280.5).astype("f4"))})
         lossy = {"trunc_prec": {"filters": [("trunc_prec", 10), "shuffle"]}, "zfp_acc": {"codec": "zfp_acc", "codec_meta": -2}}
+        with self.assertRaisesRegex(cairn.InvalidArgument, "variable 'temp': .*'ndmean' changes its _FillValue"):
+            ds.cairn.save(self.path("weather"), encoding={"temp": {"filters": [("ndmean", 2)], "_FillValue": 1e20}})
         for what, how in lossy.items():
             for fill in (-9999.9, 1e20):
                 with self.subTest(what=what, fill=fill), self.assertRaisesRegex(cairn.InvalidArgument, f"variable 'temp': .*'{what}' changes its _FillValue"):

@@ -50,10 +50,11 @@ void CompressionFlags::AddTo(CLI::App& app, Absent absent) {
                                  "reads; 0 chooses"),
                absl::StrCat(defaults.blocksize));
   tell_default(
-      app.add_option("--filters", filters_,
-                     "Filters in the order in which they are applied, joined by commas: shuffle, "
-                     "bitshuffle, delta, bytedelta[:N], trunc_prec:N, int_trunc:N, or an id[:N]; "
-                     "none for no filter")
+      app.add_option(
+             "--filters", filters_,
+             "Filters in the order in which they are applied, joined by commas: shuffle, "
+             "bitshuffle, delta, bytedelta[:N], trunc_prec:N, int_trunc:N, ndcell:N, ndmean:N, or "
+             "an id[:N]; none for no filter")
           ->type_name("LIST"),
       FormatFilters(defaults.filters));
   tell_default(app.add_option("--split-mode", split_mode_,

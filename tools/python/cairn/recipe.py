@@ -32,6 +32,8 @@ def losing(value: np.ndarray, storage: Mapping[str, Any]) -> str:
         return f"codec {codec!r}"
     for one in [filters] if isinstance(filters, str) else filters:
         name, bits = (one, 0) if isinstance(one, str) else one
+        if name == "ndmean":  # mixes it with the items beside it
+            return f"filter {name!r}"
         if name in ("trunc_prec", "int_trunc"):
             width = 8 * value.dtype.itemsize if name == "int_trunc" else np.finfo(value.dtype).nmant
             cleared = width - bits if bits >= 0 else -bits
@@ -49,7 +51,7 @@ def _check_integers(what: str, dtype: np.dtype) -> None:
 
 def check_lossy(filters: Sequence[str], dtype: np.dtype) -> None:
     """Refuses filters that would lose other bits than those which are asked for."""
-    for lossy, check in (("trunc_prec", _check_floats), ("int_trunc", _check_integers)):
+    for lossy, check in (("trunc_prec", _check_floats), ("ndmean", _check_floats), ("int_trunc", _check_integers)):
         if lossy in filters:
             check(f"filter {lossy!r}", dtype)
             before = [name for name in filters[: filters.index(lossy)] if name in _MOVING]
