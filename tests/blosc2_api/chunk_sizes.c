@@ -99,7 +99,36 @@ static void show_kind(bool contiguous, char* path) {
   show_steps("short chunk that is left", left, contiguous, path);
 }
 
+/* Sets the chunksize of an empty file, and shows what other handles find after each edit. */
+static void show_early_chunksize(bool contiguous) {
+  char path[] = "early.b2frame";
+  static uint8_t bytes[9000];
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  blosc2_meta_add(schunk, "meta", bytes, 5);
+  printf("early chunksize");
+  for (int i = 0; i < 4; ++i) {
+    schunk->chunksize = 5000 + 1000 * i;
+    if (i == 0) blosc2_vlmeta_add(schunk, "layer", bytes, 3, NULL);
+    if (i == 1) blosc2_vlmeta_update(schunk, "layer", bytes, 2, NULL);
+    if (i == 2) blosc2_vlmeta_delete(schunk, "layer");
+    if (i == 3) blosc2_meta_update(schunk, "meta", bytes, 5);
+    blosc2_schunk* other = blosc2_schunk_open(path);
+    printf(" %d", other->chunksize);
+    blosc2_schunk_free(other);
+  }
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  printf(" append %lld", (long long)blosc2_schunk_append_buffer(schunk, bytes, 8000));
+  printf(" %lld", (long long)blosc2_schunk_append_buffer(schunk, bytes, 100));
+  printf(" %d %lld\n", schunk->chunksize, (long long)schunk->nbytes);
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
 void show_chunk_sizes(void) {
+  show_early_chunksize(true);
+  show_early_chunksize(false);
   for (int contiguous = 0; contiguous < 2; ++contiguous) {
     char path[] = "sizes.b2frame";
     show_kind(contiguous != 0, NULL);

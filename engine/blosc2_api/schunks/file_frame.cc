@@ -118,10 +118,14 @@ class FileFrame final : public blosc2_frame_s {
   absl::Status SetMetalayer(const char* name, const Bytes* content) override {
     if (content == nullptr) return absl::UnimplementedError("metalayers of files stay");
     if (schunk_.nchunks == 0 && !snapshot().GetMetalayer(name).ok()) return Recreate();
-    return Edit([&](Writer& writer) { return writer.SetMetalayer(name, *content); });
+    return Edit([&](Writer& writer) {
+      CAIRN_RETURN_IF_ERROR(TakeEarlyChunksize(writer));
+      return writer.SetMetalayer(name, *content);
+    });
   }
   absl::Status SetVlmetalayer(const char* name, const Bytes* content) override {
     return Edit([&](Writer& writer) {
+      CAIRN_RETURN_IF_ERROR(TakeEarlyChunksize(writer));
       return content == nullptr ? writer.DeleteVlmetalayer(name)
                                 : writer.SetVlmetalayer(name, *content);
     });
@@ -197,6 +201,13 @@ class FileFrame final : public blosc2_frame_s {
   absl::Status TakeChunksize(Writer& writer) const {
     const int32_t chunksize = schunk_.chunksize;
     return writer.SetChunksize(chunksize == 0 ? ChunkSize::Variable() : ChunkSize(chunksize));
+  }
+
+  // Stores the chunksize that the program has set before the first chunk, as C-Blosc2 does in any
+  // edit. Programs that open the frame then cut their data into such chunks.
+  absl::Status TakeEarlyChunksize(Writer& writer) const {
+    if (schunk_.nchunks > 0 || schunk_.chunksize <= 0) return absl::OkStatus();
+    return TakeChunksize(writer);
   }
 
   // Shows readers what is staged.
