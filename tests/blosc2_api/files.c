@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "scenario.h"
 
@@ -69,6 +71,20 @@ static void show_own_names(const char* path) {
   blosc2_schunk_free(schunk);
 }
 
+// A forked child appends to a super-chunk that it has inherited, and then its parent does.
+static void show_fork(blosc2_schunk* schunk) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int64_t nchunks = blosc2_schunk_append_buffer(schunk, items, kBytes);
+    _exit(blosc2_schunk_free(schunk) == 0 ? (int)nchunks : 255);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("  child %d", WEXITSTATUS(status));
+  printf(" parent %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
+}
+
 static void show_kind(bool contiguous, char* path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 4;
@@ -96,6 +112,9 @@ static void show_kind(bool contiguous, char* path) {
   append(other, 88);
   printf("  unlock %d\n", blosc2_schunk_unlock(other));
   blosc2_schunk_free(other);
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  show_fork(schunk);
   blosc2_schunk_free(schunk);
   schunk = blosc2_schunk_open(path);
   show_state("opened", schunk);

@@ -14,6 +14,7 @@
 #include "cairn/snapshot.h"
 #include "cairn/writer.h"
 #include "engine/base/mutex.h"
+#include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/files/mmap_mode.h"
 #include "engine/blosc2_api/process/codes.h"
@@ -66,8 +67,9 @@ absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
 // CAIRN_BLOSC2_JOURNAL=1 the commits are in the journal until the store ends. Thread-safe.
 class FileFrame final : public blosc2_frame_s {
  public:
-  FileFrame(const blosc2_schunk& schunk, Frame frame)
+  FileFrame(const blosc2_schunk& schunk, Frame frame, int64_t offset)
       : schunk_(schunk),
+        offset_(offset),
         locks_others_(LocksOthers(*schunk.storage->io)),
         frame_(std::move(frame)),
         snapshot_(frame_.snapshot()) {}
@@ -75,7 +77,7 @@ class FileFrame final : public blosc2_frame_s {
     while (depth_ > 0) CodeOf(End());
     // Only Cairn reads the journal, so it must not be left. A forked child does not get the writer,
     // and leaves this to its parent.
-    if (has_journal_ && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
+    if (has_journal_ && owner_.is_here() && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
     std::free(cframe_.data());
   }
 
@@ -172,6 +174,7 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!owner_.is_here()) CAIRN_RETURN_IF_ERROR(OpenAgain());
     if (writer_.has_value()) return writer_->Resume(kPatience);
     const blosc2_stdio_mmap* const mapped = MmapOf(*schunk_.storage->io);
     if (mapped != nullptr && ModeOf(*mapped) == MmapMode::kRead) {
@@ -181,6 +184,16 @@ class FileFrame final : public blosc2_frame_s {
                                                        .opening = Durability::kProcess,
                                                        .free_shapes = true,
                                                        .make_lock_file = locks_others_}));
+    return absl::OkStatus();
+  }
+
+  // Opens the frame in a forked child: the writer, and the locks of an inherited frame, are those
+  // of the parent.
+  absl::Status OpenAgain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    writer_.reset();
+    CAIRN_ASSIGN_OR_RETURN(frame_, OpenFrame(schunk_.storage->urlpath, offset_));
+    owner_ = OwnerProcess();
+    has_journal_ = false;
     return absl::OkStatus();
   }
 
@@ -258,8 +271,10 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   const blosc2_schunk& schunk_;
+  const int64_t offset_;  // of the frame in its file
   const bool locks_others_;
   mutable Mutex mutex_;
+  OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);
   Frame frame_ ABSL_GUARDED_BY(mutex_);
   mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
   mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
@@ -278,8 +293,9 @@ absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {
   return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false});
 }
 
-std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame) {
-  return std::make_unique<FileFrame>(schunk, std::move(frame));
+std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame,
+                                              int64_t offset) {
+  return std::make_unique<FileFrame>(schunk, std::move(frame), offset);
 }
 
 absl::StatusOr<std::unique_ptr<blosc2_frame_s>> CreateFileFrame(const blosc2_schunk& schunk) {
@@ -288,7 +304,7 @@ absl::StatusOr<std::unique_ptr<blosc2_frame_s>> CreateFileFrame(const blosc2_sch
     return absl::InvalidArgumentError("file: a new one is mapped with the mode w+");
   }
   CAIRN_ASSIGN_OR_RETURN(Frame frame, CreateFrame(schunk, false));
-  return MakeFileFrame(schunk, std::move(frame));
+  return MakeFileFrame(schunk, std::move(frame), 0);
 }
 
 }  // namespace cairn::blosc2_api

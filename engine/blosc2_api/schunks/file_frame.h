@@ -18,7 +18,8 @@ namespace cairn::blosc2_api {
 absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset);
 
 // Makes the store of a super-chunk whose frame is open.
-std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame);
+std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame,
+                                              int64_t offset);
 
 // Creates the file or directory that the storage of a new super-chunk names. Errors: kAlreadyExists
 // if something has the path.

@@ -78,7 +78,7 @@ absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const bl
   const Snapshot snapshot = frame.snapshot();
   SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
   if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
-  schunk->frame = MakeFileFrame(*schunk, std::move(frame)).release();
+  schunk->frame = MakeFileFrame(*schunk, std::move(frame), offset).release();
   return schunk;
 }
 

@@ -134,7 +134,7 @@ absl::Status EditChecker::CheckChunksize() const {
 absl::Status EditChecker::CheckResult() const {
   CAIRN_RETURN_IF_ERROR(CheckChunksize());
   const format::CommitTotals& totals = *commit_.record.totals;
-  if (totals.chunksize != format::kChunksizeVariable && largest_ > totals.chunksize) {
+  if (totals.chunksize > 0 && largest_ > totals.chunksize) {
     return DataLoss("commit: a chunk of %d bytes", largest_);
   }
   if (nchunks_ == totals.nchunks) return absl::OkStatus();

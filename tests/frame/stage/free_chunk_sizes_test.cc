@@ -270,6 +270,34 @@ TEST_P(FreeChunkSizesTest, EmptyFrameMayGetChunksOfAnySize) {
   ExpectCommitted();
 }
 
+TEST_P(FreeChunkSizesTest, LayersMayComeBeforeTheFirstChunk) {
+  for (const bool is_set : {false, true}) {
+    CreateOptions options = Cut(4, kChunk);
+    options.layout = GetParam();
+    options.overwrite = true;
+    options.chunksize = ChunkSize::AsFirstChunk();
+    writer_.reset();
+    frame_.reset();
+    contents_.clear();
+    auto frame = Frame::Create(path_, options);
+    ASSERT_TRUE(IsOk(frame));
+    frame_ = *std::move(frame);
+    OpenWriter();
+    ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("layer", test::MakeNoise(10))));
+    ExpectCommitted();
+    EXPECT_TRUE(IsOk(Frame::Open(path_)->snapshot().GetVlmetalayer("layer")));
+    if (is_set) {
+      ASSERT_TRUE(IsOk(writer_->SetChunksize(2 * kChunk)));
+    }
+    Append(2 * kChunk);
+    ExpectCommitted();
+    OpenWriter();
+    Append(2 * kChunk);
+    ExpectCommitted();
+    EXPECT_EQ(Frame::Open(path_)->snapshot().info().chunksize, 2 * kChunk);
+  }
+}
+
 TEST_P(FreeChunkSizesTest, RollbackBringsTheOldChunksizeBack) {
   ASSERT_TRUE(IsOk(writer_->SetChunksize(3 * kChunk)));
   writer_->Rollback();
