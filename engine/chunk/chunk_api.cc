@@ -118,6 +118,7 @@ ChunkDecompressor::ChunkDecompressor(const DecompressionOptions& options)
   state_->context = {.registry = state_->options.registry.get(),
                      .executor = state_->options.executor.get(),
                      .pool = &state_->pool,
+                     .frame_typesize = state_->options.typesize,
                      .blockshape = state_->options.blockshape};
 }
 ChunkDecompressor::ChunkDecompressor(ChunkDecompressor&&) noexcept = default;

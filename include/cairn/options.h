@@ -80,6 +80,9 @@ struct DecompressionOptions {
   // The blockshape of CompressionOptions, which a chunk does not store. Needed for ZFP, NDCELL and
   // NDMEAN.
   std::vector<int32_t> blockshape = {};
+  // The typesize of CompressionOptions, which a chunk does not store if it is above 255. Needed
+  // for NDCELL, NDMEAN, and BYTEDELTA without a number of channels. 0 means that of the chunk.
+  int32_t typesize = 0;
   // Makes the block that the caller gets out of the decoded block; null means that they are the
   // same. A read of a part of a block calls it for the complete block. Variable blocks ignore it.
   std::shared_ptr<const BlockHook> after_filters = nullptr;

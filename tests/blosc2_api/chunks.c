@@ -162,6 +162,30 @@ static void show_mask(void) {
   blosc2_free_ctx(dctx);
 }
 
+// Chunks that end with a part of an item. The libraries choose other blocks for them.
+static void show_mask_of_parts(void) {
+  bool mask[40] = {false};
+  make_items(items, 80, 1);
+  for (int32_t nbytes = 1; nbytes < 40; nbytes += 3) {
+    for (int32_t typesize = 1; typesize < 33; typesize *= 2) {
+      blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+      cparams.typesize = typesize;
+      blosc2_context* cctx = blosc2_create_cctx(cparams);
+      blosc2_context* dctx = blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
+      const int cbytes = blosc2_compress_ctx(cctx, items, nbytes, chunk, kRoom);
+      int32_t blocksize = 0;
+      blosc2_cbuffer_sizes(chunk, NULL, NULL, &blocksize);
+      memset(back, 0x55, 80);
+      printf("mask of %d and %d: %d", nbytes, typesize,
+             blosc2_set_maskout(dctx, mask, (nbytes + blocksize - 1) / blocksize));
+      printf(" %d", blosc2_decompress_ctx(dctx, chunk, cbytes, back, nbytes));
+      printf(" %016llx\n", (unsigned long long)digest(back, 80));
+      blosc2_free_ctx(cctx);
+      blosc2_free_ctx(dctx);
+    }
+  }
+}
+
 static void show_variable_blocks(void) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 1;
@@ -238,5 +262,6 @@ void show_chunks(void) {
   show_parameters();
   show_special();
   show_mask();
+  show_mask_of_parts();
   show_variable_blocks();
 }

@@ -83,6 +83,25 @@ TEST(ArrayCodecsTest, CellsRoundTripWhateverTheyHold) {
   }
 }
 
+TEST(ArrayCodecsTest, ItemsOfMoreThan255BytesAreReadWithTheirSize) {
+  CompressionOptions options = CellsOf(Filter::kNdCell);
+  options.typesize = 300;
+  options.filters = {{.filter = Filter::kNdCell, .meta = 4}};
+  std::vector<std::byte> items(size_t{16} * 20 * 300);
+  for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::byte>(i / 300 % 7 * 30);
+  std::vector<std::byte> chunk(MaxCompressedSize(items.size()));
+  const auto size = CompressChunk(items, options, chunk);
+  ASSERT_TRUE(IsOk(size));
+  ASSERT_LT(*size, items.size());
+  chunk.resize(*size);
+  std::vector<std::byte> decoded(items.size());
+  const DecompressionOptions with{.blockshape = options.blockshape, .typesize = 300};
+  ASSERT_TRUE(IsOk(DecompressChunk(chunk, decoded, with)));
+  EXPECT_EQ(decoded, items);
+  const DecompressionOptions without{.blockshape = options.blockshape};
+  EXPECT_FALSE(DecompressChunk(chunk, decoded, without).ok() && decoded == items);
+}
+
 TEST(ArrayCodecsTest, CellsNeedCompleteBlocks) {
   const CompressionOptions options = CellsOf(Filter::kNdCell);
   std::vector<std::byte> items(3 * 16 * 20 * 4 / 2);

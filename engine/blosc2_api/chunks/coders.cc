@@ -90,12 +90,17 @@ std::shared_ptr<const ChunkDecompressor> DecompressorOf(blosc2_context& context,
                                                         const ChunkHead& head, int64_t nchunk) {
   const std::shared_ptr<const Registry> plugins = PluginsFor(context, head.codec, head.filters);
   const bool needs_shape = head.extended && NeedsShape(head.codec, head.filters);
-  const bool common = plugins == nullptr && !needs_shape && context.dparams.postfilter == nullptr;
+  const blosc2_schunk* const schunk = context.schunk();
+  const int32_t typesize = schunk != nullptr ? schunk->typesize : 0;
+  const bool is_long = typesize > BLOSC_MAX_TYPESIZE;  // which the chunk does not store
+  const bool common =
+      plugins == nullptr && !needs_shape && !is_long && context.dparams.postfilter == nullptr;
   const MutexLock lock(context.mutex);
   if (common && context.decompressor != nullptr) return context.decompressor;
   DecompressionOptions options;
   options.registry = plugins;
-  if (needs_shape) options.blockshape = BlockshapeOf(context.schunk());
+  if (needs_shape) options.blockshape = BlockshapeOf(schunk);
+  if (is_long) options.typesize = typesize;
   options.after_filters = PostfilterOf(context, nchunk);
   options.executor = ProcessState::Get().ExecutorOf(context.dparams.nthreads);
   auto made = std::make_shared<const ChunkDecompressor>(options);

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "cairn/chunk.h"
+#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/chunks/block_filters.h"
 #include "engine/blosc2_api/chunks/chunk_head.h"
@@ -56,19 +57,26 @@ absl::Status DecompressUnmasked(const ChunkDecompressor& decompressor, const Giv
   const auto size = static_cast<size_t>(given.head.blocksize);
   const size_t typesize = given.head.typesize;
   const int32_t nblocks = given.head.nblocks();
-  if (given.head.vlblocks() || size % typesize != 0 || std::ssize(mask) != nblocks) {
+  if (given.head.vlblocks() || std::ssize(mask) != nblocks) {
     return DataLoss("mask: it is of %d blocks, the chunk has %d of %d bytes", mask.size(), nblocks,
                     given.head.blocksize);
   }
+  // A chunk may end with a part of an item, which is not read alone.
+  const bool are_items = size % typesize == 0 && dst.size() % typesize == 0;
+  std::vector<std::byte> whole(are_items ? 0 : dst.size());
+  if (!are_items) CAIRN_RETURN_IF_ERROR(decompressor.Decompress(given.chunk.bytes(), whole));
   for (size_t block = 0; block * size < dst.size();) {
     size_t end = block;
     while (end * size < dst.size() && !mask[end]) ++end;
     if (end > block) {
       const size_t from = block * size;
-      const size_t to = std::min(end * size, dst.size());
-      CAIRN_RETURN_IF_ERROR(decompressor.DecompressItems(given.chunk.bytes(),
-                                                         static_cast<int64_t>(from / typesize),
-                                                         dst.subspan(from, to - from)));
+      const MutableBytes part = dst.subspan(from, std::min(end * size, dst.size()) - from);
+      if (are_items) {
+        CAIRN_RETURN_IF_ERROR(decompressor.DecompressItems(
+            given.chunk.bytes(), static_cast<int64_t>(from / typesize), part));
+      } else {
+        CopyBytes(Bytes(whole).subspan(from, part.size()), part);
+      }
     }
     block = std::max(end, block + 1);
   }

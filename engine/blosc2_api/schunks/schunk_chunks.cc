@@ -172,10 +172,10 @@ int64_t StoredBefore(const ChunkHead& head) {
 
 int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy) {
   NewChunk taken;
-  int code = Take(chunk, copy, taken);
   EditBatch batch(schunk);
-  if (code >= 0) code = SyncWithFile(schunk);
+  int code = SyncWithFile(schunk);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
+  if (code >= 0) code = Take(chunk, copy, taken);
   if (code >= 0) {
     code = CheckBlocks(schunk, taken.head, schunk.nchunks - 1, BLOSC2_ERROR_CHUNK_UPDATE);
   }
