@@ -243,6 +243,19 @@ def shrunk(svg):
     svg = re.sub(r"<[^>]*>", shrink, svg)
     svg = svg.replace("*{", "*{font: 9px 'DejaVu Sans', sans-serif; ")
     svg = re.sub(r"\n +", "\n", svg)
-    while (fewer := re.sub(r"<g>\n(?:(<(?:path|text|use) [^\n]*)\n)?</g>\n", r"\1\n", svg)) != svg:
-        svg = re.sub(r"\n+", "\n", fewer)
-    return svg
+    for default in ('style="text-anchor: start" ', " stroke-linejoin: miter;"):
+        svg = svg.replace(default, "")
+    svg = re.sub(r'<g (clip-path="[^"]*")>\n<use ([^\n]*)/>\n</g>', r"<use \1 \2/>", svg)
+    return without_groups(svg)
+
+
+def without_groups(svg):
+    """Returns the picture without the groups that say nothing of what is in them. Each tag has a line."""
+    kept, groups = [], []
+    for line in svg.split("\n"):
+        if line.startswith("<g") and not line.endswith("/>"):
+            groups.append(line == "<g>")
+        is_plain = groups.pop() if line == "</g>" else line == "<g>"
+        if line and line != "<g/>" and not is_plain:
+            kept.append(line)
+    return "\n".join(kept) + "\n"
