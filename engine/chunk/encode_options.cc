@@ -165,9 +165,8 @@ absl::Status CheckNumberCodec(const CompressionOptions& options) {
              (!std::has_single_bit(static_cast<uint32_t>(options.typesize)) ||
               options.typesize > 8)) {
     return InvalidArgument(
-        "%s: expected items of 1, 2, 4 or 8 bytes, or an array of records that have numbers of "
-        "this "
-        "machine's byte order, which do not overlap; got items of %d bytes",
+        "%s: expected items of 1, 2, 4 or 8 bytes, or an array of records with little-endian "
+        "numbers in fields that do not overlap; got items of %d bytes",
         name, options.typesize);
   }
   const int most = !options.columns.empty() ? 0 : options.typesize > 1 ? 3 : 2;

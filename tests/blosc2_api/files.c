@@ -85,6 +85,30 @@ static void show_fork(blosc2_schunk* schunk) {
   printf(" parent %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
 }
 
+// Copies a super-chunk after another handle of its file has appended to it.
+static void show_copies_of_now(const char* path) {
+  blosc2_schunk* schunk = blosc2_schunk_open(path);
+  for (int i = 0; i < 3; ++i) {
+    blosc2_schunk* other = blosc2_schunk_open(path);
+    blosc2_schunk_append_buffer(other, items, kBytes);
+    blosc2_schunk_free(other);
+    blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+    uint8_t* cframe = NULL;
+    bool needs_free = false;
+    int64_t size = 0;
+    if (i == 0) blosc2_schunk_to_file(schunk, "now.b2frame");
+    if (i == 1) size = blosc2_schunk_to_buffer(schunk, &cframe, &needs_free);
+    blosc2_schunk* copy = i == 0   ? blosc2_schunk_open("now.b2frame")
+                          : i == 1 ? blosc2_schunk_from_buffer(cframe, size, true)
+                                   : blosc2_schunk_copy(schunk, &storage);
+    printf("  copy %d has %lld chunks\n", i, (long long)copy->nchunks);
+    blosc2_schunk_free(copy);
+    if (needs_free) free(cframe);
+  }
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath("now.b2frame");
+}
+
 static void show_kind(bool contiguous, char* path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 4;
@@ -135,6 +159,7 @@ static void show_kind(bool contiguous, char* path) {
   if (other != NULL) show_state("at an offset", other);
   if (other != NULL) blosc2_schunk_free(other);
   blosc2_schunk_free(schunk);
+  show_copies_of_now(path);
   printf("  remove %d %d\n", blosc2_remove_urlpath(path), blosc2_remove_urlpath("copy.b2frame"));
   printf("  none %d\n", blosc2_schunk_open(path) != NULL);
 }

@@ -24,8 +24,9 @@ bool InMemoryFrame(const blosc2_schunk& schunk) {
   return schunk.frame != nullptr && !schunk.frame->on_disk();
 }
 
-// Returns the frame of a super-chunk, whose owner is `owner` or the super-chunk.
+// Returns the frame of a super-chunk as its file is now. Its owner is `owner` or the super-chunk.
 absl::StatusOr<MutableBytes> FrameOf(blosc2_schunk& schunk, CframePtr& owner) {
+  if (SyncWithFile(schunk) < 0) return absl::DataLossError("super-chunk: its file cannot be read");
   if (InMemoryFrame(schunk) && !schunk.view) return schunk.frame->Cframe();
   CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Serialize(schunk));
   owner.reset(cframe.data());
@@ -94,6 +95,7 @@ blosc2_schunk* blosc2_schunk_copy(blosc2_schunk* schunk, blosc2_storage* storage
     Failed(BLOSC2_ERROR_NULL_POINTER, "copy: there is no super-chunk");
     return nullptr;
   }
+  if (cairn::blosc2_api::SyncWithFile(*schunk) < 0) return nullptr;
   blosc2_cparams cparams = schunk->cctx->cparams;
   cparams.prefilter = nullptr;
   cparams.preparams = nullptr;
@@ -154,6 +156,8 @@ int64_t blosc2_schunk_append_file(blosc2_schunk* schunk, const char* urlpath) {
 int64_t blosc2_schunk_frame_len(blosc2_schunk* schunk) {
   // Without a frame this is a guess: the chunks and an index.
   if (schunk->frame == nullptr) return schunk->cbytes + schunk->nchunks * 8;
+  const int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  if (code < 0) return code;
   const auto length = schunk->frame->Length();
   return length.ok() ? *length : CodeOf(length.status());
 }
