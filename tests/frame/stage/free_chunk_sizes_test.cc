@@ -46,8 +46,9 @@ class FreeChunkSizesTest : public testing::TestWithParam<Layout> {
  protected:
   void SetUp() override { Begin(); }
 
-  void Begin() {
+  void Begin(ChunkSize chunksize = ChunkSize(kChunk)) {
     CreateOptions options = Cut(4, kChunk);
+    options.chunksize = chunksize;
     options.layout = GetParam();
     options.overwrite = true;
     writer_.reset();
@@ -272,17 +273,7 @@ TEST_P(FreeChunkSizesTest, EmptyFrameMayGetChunksOfAnySize) {
 
 TEST_P(FreeChunkSizesTest, LayersMayComeBeforeTheFirstChunk) {
   for (const bool is_set : {false, true}) {
-    CreateOptions options = Cut(4, kChunk);
-    options.layout = GetParam();
-    options.overwrite = true;
-    options.chunksize = ChunkSize::AsFirstChunk();
-    writer_.reset();
-    frame_.reset();
-    contents_.clear();
-    auto frame = Frame::Create(path_, options);
-    ASSERT_TRUE(IsOk(frame));
-    frame_ = *std::move(frame);
-    OpenWriter();
+    Begin(ChunkSize::AsFirstChunk());
     ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("layer", test::MakeNoise(10))));
     ExpectCommitted();
     EXPECT_TRUE(IsOk(Frame::Open(path_)->snapshot().GetVlmetalayer("layer")));

@@ -227,6 +227,7 @@ def _without_class(dtype: np.dtype) -> np.dtype:
         "names": dtype.names,
         "formats": [_without_class(field[0]) for field in fields],
         "offsets": [field[1] for field in fields],
+        "titles": [field[2] if len(field) > 2 else None for field in fields],
         "itemsize": dtype.itemsize,
     }
     known: np.dtype = np.dtype(said, align=dtype.isalignedstruct)  # type: ignore[call-overload, unused-ignore]
