@@ -156,8 +156,8 @@ TEST_P(FreeChunkSizesTest, PendingItemsBecomeAChunk) {
 
 TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
   test::ForEachSeed(12, 2, [this](uint64_t seed) {
-    Begin();
     Dice dice(seed);
+    Begin(dice.Percent(50) ? ChunkSize(kChunk) : ChunkSize::AsFirstChunk());
     for (int step = 0; step < 40 && !HasFatalFailure(); ++step) {
       const size_t nchunks = contents_.size();
       const size_t nbytes = dice.Percent(85) ? kChunk : 4 * (1 + dice.Below(2 * kChunk / 4));
@@ -165,6 +165,10 @@ TEST_P(FreeChunkSizesTest, RandomEditsHoldWhatTheyMade) {
         const ChunkSize sizes[] = {kChunk, kChunk / 2, 2 * kChunk, ChunkSize::Variable()};
         ASSERT_TRUE(IsOk(writer_->SetChunksize(sizes[dice.Below(4)])));
       }
+      if (dice.Percent(15)) {
+        ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("layer", test::MakeNoise(dice.Below(100)))));
+      }
+      if (nchunks == 0 && dice.Percent(40)) ExpectCommitted();
       switch (dice.Below(nchunks == 0 ? 2 : 7)) {
         case 0:
           Append(nbytes);
