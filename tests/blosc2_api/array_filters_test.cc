@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -17,6 +16,8 @@
 
 #include <blosc2/filters-registry.h>
 #include <gtest/gtest.h>
+
+#include "tests/blosc2_api/calls.h"
 
 namespace cairn::blosc2_api {
 namespace {
@@ -27,44 +28,6 @@ using Buffer = std::vector<uint8_t>;
 int Below(Random& random, int end) {
   return static_cast<int>(random() % static_cast<uint64_t>(end));
 }
-
-// The functions for arrays of one of the libraries.
-struct Arrays {
-  decltype(&b2nd_create_ctx) make_context = nullptr;
-  decltype(&b2nd_free_ctx) free_context = nullptr;
-  decltype(&b2nd_from_cbuffer) from_items = nullptr;
-  decltype(&b2nd_to_cbuffer) to_items = nullptr;
-  decltype(&b2nd_from_cframe) from_frame = nullptr;
-  decltype(&b2nd_to_cframe) to_frame = nullptr;
-  decltype(&b2nd_open) open = nullptr;
-  decltype(&b2nd_resize) resize = nullptr;
-  decltype(&b2nd_set_slice_cbuffer) set = nullptr;
-  decltype(&b2nd_free) free = nullptr;
-
-  explicit Arrays(const char* variable) {
-    void* const library = dlopen(std::getenv(variable), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    Find(library, "b2nd_create_ctx", make_context);
-    Find(library, "b2nd_free_ctx", free_context);
-    Find(library, "b2nd_from_cbuffer", from_items);
-    Find(library, "b2nd_to_cbuffer", to_items);
-    Find(library, "b2nd_from_cframe", from_frame);
-    Find(library, "b2nd_to_cframe", to_frame);
-    Find(library, "b2nd_open", open);
-    Find(library, "b2nd_resize", resize);
-    Find(library, "b2nd_set_slice_cbuffer", set);
-    Find(library, "b2nd_free", free);
-    decltype(&blosc2_init) init = nullptr;
-    Find(library, "blosc2_init", init);
-    init();
-  }
-
- private:
-  template <typename Function>
-  static void Find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-  }
-};
 
 // An array that is to be made.
 struct Plan {
@@ -130,8 +93,8 @@ Plan MakePlan(Random& random, uint8_t filter, int32_t typesize) {
 class ArrayFiltersTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(genuine_.open, nullptr);
-    ASSERT_NE(ours_.open, nullptr);
+    ASSERT_TRUE(genuine_.Load(std::getenv("GENUINE_BLOSC2")));
+    ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
     char name[] = "/tmp/cairn_array_filters_XXXXXX";
     ASSERT_NE(mkdtemp(name), nullptr);
     folder_ = name;
@@ -139,7 +102,7 @@ class ArrayFiltersTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // Makes the array, in memory or at a path, or returns null.
-  static b2nd_array_t* Make(const Arrays& library, const Plan& plan, char* path = nullptr,
+  static b2nd_array_t* Make(const Calls& library, const Plan& plan, char* path = nullptr,
                             bool contiguous = true) {
     blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
     cparams.compcode = BLOSC_ZSTD;
@@ -151,47 +114,49 @@ class ArrayFiltersTest : public testing::Test {
     storage.urlpath = path;
     storage.cparams = &cparams;
     b2nd_context_t* const context =
-        library.make_context(&storage, plan.ndim, plan.shape.data(), plan.chunkshape.data(),
-                             plan.blockshape.data(), nullptr, 0, nullptr, 0);
+        library.b2nd_create_ctx(&storage, plan.ndim, plan.shape.data(), plan.chunkshape.data(),
+                                plan.blockshape.data(), nullptr, 0, nullptr, 0);
     b2nd_array_t* array = nullptr;
-    const int code = library.from_items(context, &array, plan.items.data(), std::ssize(plan.items));
-    library.free_context(context);
+    const int code =
+        library.b2nd_from_cbuffer(context, &array, plan.items.data(), std::ssize(plan.items));
+    library.b2nd_free_ctx(context);
     if (code >= 0) return array;
-    if (array != nullptr) library.free(array);
+    if (array != nullptr) library.b2nd_free(array);
     return nullptr;
   }
 
   // Returns the items of an array, which is freed, or nothing after an error.
-  static std::optional<Buffer> TakeItems(const Arrays& library, b2nd_array_t* array) {
+  static std::optional<Buffer> TakeItems(const Calls& library, b2nd_array_t* array) {
     if (array == nullptr) return std::nullopt;
     Buffer items(static_cast<size_t>(array->nitems * array->sc->typesize));
-    const int code = library.to_items(array, items.data(), std::ssize(items));
-    library.free(array);
+    const int code = library.b2nd_to_cbuffer(array, items.data(), std::ssize(items));
+    library.b2nd_free(array);
     return code < 0 ? std::nullopt : std::optional(items);
   }
 
-  static std::optional<Buffer> MakeFrame(const Arrays& library, const Plan& plan) {
+  static std::optional<Buffer> MakeFrame(const Calls& library, const Plan& plan) {
     b2nd_array_t* const array = Make(library, plan);
     if (array == nullptr) return std::nullopt;
     uint8_t* frame = nullptr;
     int64_t size = 0;
     bool to_free = false;
-    EXPECT_GE(library.to_frame(array, &frame, &size, &to_free), 0);
+    EXPECT_GE(library.b2nd_to_cframe(array, &frame, &size, &to_free), 0);
     Buffer copy(frame, frame + size);
     if (to_free) std::free(frame);
-    library.free(array);
+    library.b2nd_free(array);
     return copy;
   }
 
-  static std::optional<Buffer> ReadFrame(const Arrays& library, Buffer frame) {
+  static std::optional<Buffer> ReadFrame(const Calls& library, Buffer frame) {
     b2nd_array_t* array = nullptr;
-    if (library.from_frame(frame.data(), std::ssize(frame), true, &array) < 0) return std::nullopt;
+    if (library.b2nd_from_cframe(frame.data(), std::ssize(frame), true, &array) < 0)
+      return std::nullopt;
     return TakeItems(library, array);
   }
 
-  static std::optional<Buffer> ReadFile(const Arrays& library, const std::string& path) {
+  static std::optional<Buffer> ReadFile(const Calls& library, const std::string& path) {
     b2nd_array_t* array = nullptr;
-    if (library.open(path.c_str(), &array) < 0) return std::nullopt;
+    if (library.b2nd_open(path.c_str(), &array) < 0) return std::nullopt;
     return TakeItems(library, array);
   }
 
@@ -219,8 +184,8 @@ class ArrayFiltersTest : public testing::Test {
   }
 
   std::string folder_;
-  const Arrays genuine_{"GENUINE_BLOSC2"};
-  const Arrays ours_{"CAIRN_BLOSC2_API"};
+  Calls genuine_;
+  Calls ours_;
 };
 
 TEST_F(ArrayFiltersTest, CellsOfItemsOfAnySizeAreReadByBoth) {
@@ -275,10 +240,11 @@ TEST_F(ArrayFiltersTest, FilesAndDirectoriesGrow) {
     const std::array<int64_t, 1> start = {1000};
     const std::array<int64_t, 1> stop = {1500};
     const std::array<int64_t, 1> shape = {500};
-    ASSERT_GE(ours_.resize(array, stop.data(), nullptr), 0);
-    ASSERT_GE(ours_.set(plan.items.data(), shape.data(), 4000, start.data(), stop.data(), array),
+    ASSERT_GE(ours_.b2nd_resize(array, stop.data(), nullptr), 0);
+    ASSERT_GE(ours_.b2nd_set_slice_cbuffer(plan.items.data(), shape.data(), 4000, start.data(),
+                                           stop.data(), array),
               0);
-    ours_.free(array);
+    ours_.b2nd_free(array);
     Buffer expected = plan.items;
     expected.insert(expected.end(), plan.items.begin(), plan.items.begin() + 4000);
     EXPECT_TRUE(ReadFile(genuine_, path) == expected);

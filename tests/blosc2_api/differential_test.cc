@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/blosc2_api/two_libraries.h"
+#include "tests/blosc2_api/calls.h"
 
 namespace cairn::blosc2_api {
 namespace {
@@ -66,44 +66,45 @@ class DifferentialTest : public testing::Test {
     ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
   }
 
-  Buffer Compress(const Library& library, const blosc2_cparams& cparams, const Buffer& payload) {
+  Buffer Compress(const Calls& library, const blosc2_cparams& cparams, const Buffer& payload) {
     Buffer chunk(payload.size() + BLOSC2_MAX_OVERHEAD);
-    blosc2_context* const context = library.create_cctx(cparams);
-    const int size = library.compress(context, payload.data(), static_cast<int32_t>(payload.size()),
-                                      chunk.data(), static_cast<int32_t>(chunk.size()));
-    library.free_ctx(context);
+    blosc2_context* const context = library.blosc2_create_cctx(cparams);
+    const int size =
+        library.blosc2_compress_ctx(context, payload.data(), static_cast<int32_t>(payload.size()),
+                                    chunk.data(), static_cast<int32_t>(chunk.size()));
+    library.blosc2_free_ctx(context);
     EXPECT_GT(size, 0) << "codec " << int{cparams.compcode};
     chunk.resize(static_cast<size_t>(std::max(size, 0)));
     return chunk;
   }
 
   // Returns the content, or nothing after an error, whose code goes into `code`.
-  Buffer Decompress(const Library& library, const Buffer& chunk, int16_t nthreads, int& code) {
+  Buffer Decompress(const Calls& library, const Buffer& chunk, int16_t nthreads, int& code) {
     int32_t nbytes = 0;
-    code = library.sizes(chunk.data(), &nbytes, nullptr, nullptr);
+    code = library.blosc2_cbuffer_sizes(chunk.data(), &nbytes, nullptr, nullptr);
     constexpr int32_t kMost = 1 << 22;
     if (code < 0 || nbytes < 0 || nbytes > kMost) return {};
     Buffer content(static_cast<size_t>(nbytes));
     blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
     dparams.nthreads = nthreads;
-    blosc2_context* const context = library.create_dctx(dparams);
-    code = library.decompress(context, chunk.data(), static_cast<int32_t>(chunk.size()),
-                              content.data(), nbytes);
-    library.free_ctx(context);
+    blosc2_context* const context = library.blosc2_create_dctx(dparams);
+    code = library.blosc2_decompress_ctx(context, chunk.data(), static_cast<int32_t>(chunk.size()),
+                                         content.data(), nbytes);
+    library.blosc2_free_ctx(context);
     return code < 0 ? Buffer() : content;
   }
 
-  int GetItems(const Library& library, const Buffer& chunk, int start, int count, Buffer& items) {
-    blosc2_context* const context = library.create_dctx(BLOSC2_DPARAMS_DEFAULTS);
+  int GetItems(const Calls& library, const Buffer& chunk, int start, int count, Buffer& items) {
+    blosc2_context* const context = library.blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
     const int size =
-        library.getitem(context, chunk.data(), static_cast<int32_t>(chunk.size()), start, count,
-                        items.data(), static_cast<int32_t>(items.size()));
-    library.free_ctx(context);
+        library.blosc2_getitem_ctx(context, chunk.data(), static_cast<int32_t>(chunk.size()), start,
+                                   count, items.data(), static_cast<int32_t>(items.size()));
+    library.blosc2_free_ctx(context);
     return size;
   }
 
-  Library genuine_;
-  Library ours_;
+  Calls genuine_;
+  Calls ours_;
 };
 
 TEST_F(DifferentialTest, EachReadsWhatTheOtherMakes) {
@@ -112,13 +113,13 @@ TEST_F(DifferentialTest, EachReadsWhatTheOtherMakes) {
     const blosc2_cparams cparams = MakeParameters(random);
     const size_t items = 1 + random() % (200'000 / static_cast<size_t>(cparams.typesize));
     const Buffer payload = MakePayload(random, items * static_cast<size_t>(cparams.typesize));
-    for (const Library* const library : {&genuine_, &ours_}) {
+    for (const Calls* const library : {&genuine_, &ours_}) {
       const Buffer chunk = Compress(*library, cparams, payload);
       int code = 0;
       EXPECT_EQ(Decompress(genuine_, chunk, cparams.nthreads, code), payload) << code;
       EXPECT_EQ(Decompress(ours_, chunk, cparams.nthreads, code), payload) << code;
       size_t nbytes = 0;
-      EXPECT_EQ(ours_.validate(chunk.data(), chunk.size(), &nbytes), 0);
+      EXPECT_EQ(ours_.blosc1_cbuffer_validate(chunk.data(), chunk.size(), &nbytes), 0);
     }
     if (HasFailure()) FAIL() << "round " << round;
   }

@@ -11,11 +11,11 @@ import sys
 import tempfile
 
 
-def output(program, library):
+def output(program, library, syncs="1"):
     with tempfile.TemporaryDirectory() as folder:
         ran = subprocess.run(
             [program],
-            env=dict(os.environ, LD_PRELOAD=library),
+            env=dict(os.environ, LD_PRELOAD=library, CAIRN_BLOSC2_SYNC=syncs),
             cwd=folder,
             capture_output=True,
             text=True,
@@ -28,11 +28,14 @@ def main():
     program, genuine, ours = sys.argv[1:]
     program = str(pathlib.Path(program).resolve())
     expected = output(program, str(pathlib.Path(genuine).resolve()))
-    got = output(program, str(pathlib.Path(ours).resolve()))
-    difference = list(difflib.unified_diff(expected, got, "C-Blosc2", "Cairn", lineterm="", n=2))
-    print("\n".join(difference[:200]))
+    differs = False
+    for syncs in "1", "0":
+        got = output(program, str(pathlib.Path(ours).resolve()), syncs)
+        difference = list(difflib.unified_diff(expected, got, "C-Blosc2", f"Cairn, syncs {syncs}", lineterm="", n=2))
+        print("\n".join(difference[:200]))
+        differs = differs or bool(difference)
     print(f"{len(expected)} lines")
-    if difference or expected[-1] != "exit 0" or len(expected) < 100:
+    if differs or expected[-1] != "exit 0" or len(expected) < 100:
         sys.exit(1)
 
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,45 +14,35 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/blosc2_api/calls.h"
+
+namespace {
+
+int64_t syncs = 0;
+
+}  // namespace
+
+// The library finds these before those of the system.
+extern "C" __attribute__((visibility("default"))) int fsync(int /*fd*/) {
+  ++syncs;
+  return 0;
+}
+extern "C" __attribute__((visibility("default"))) int fdatasync(int /*fd*/) {
+  ++syncs;
+  return 0;
+}
+
 namespace cairn::blosc2_api {
 namespace {
 
 constexpr int32_t kItems = 100;
 constexpr int kChunks = 50;
 
-// The functions for files of one of the libraries.
-struct Files {
-  decltype(&blosc2_schunk_new) create = nullptr;
-  decltype(&blosc2_schunk_open) open = nullptr;
-  decltype(&blosc2_schunk_free) free = nullptr;
-  decltype(&blosc2_schunk_append_buffer) append = nullptr;
-  decltype(&blosc2_schunk_decompress_chunk) read = nullptr;
-
-  explicit Files(const char* variable) {
-    void* const library = dlopen(std::getenv(variable), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    Find(library, "blosc2_schunk_new", create);
-    Find(library, "blosc2_schunk_open", open);
-    Find(library, "blosc2_schunk_free", free);
-    Find(library, "blosc2_schunk_append_buffer", append);
-    Find(library, "blosc2_schunk_decompress_chunk", read);
-    decltype(&blosc2_init) init = nullptr;
-    Find(library, "blosc2_init", init);
-    init();
-  }
-
- private:
-  template <typename Function>
-  static void Find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-  }
-};
-
 class SharedFilesTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    ASSERT_NE(genuine_.open, nullptr);
-    ASSERT_NE(ours_.open, nullptr);
+    ASSERT_TRUE(genuine_.Load(std::getenv("GENUINE_BLOSC2")));
+    ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
     char name[] = "/tmp/cairn_shared_files_XXXXXX";
     ASSERT_NE(mkdtemp(name), nullptr);
     folder_ = name;
@@ -61,6 +50,7 @@ class SharedFilesTest : public testing::TestWithParam<bool> {
   }
   void TearDown() override {
     unsetenv("CAIRN_BLOSC2_JOURNAL");
+    unsetenv("CAIRN_BLOSC2_SYNC");
     std::filesystem::remove_all(folder_);
   }
 
@@ -71,31 +61,31 @@ class SharedFilesTest : public testing::TestWithParam<bool> {
     storage.contiguous = GetParam();
     storage.urlpath = path_.data();
     storage.cparams = &cparams;
-    return ours_.create(&storage);
+    return ours_.blosc2_schunk_new(&storage);
   }
 
   // Appends chunks that hold their numbers, from `first` on.
   void Append(blosc2_schunk* schunk, int64_t first, int64_t n) const {
     for (int64_t i = first; i < first + n; ++i) {
       const std::vector<int32_t> items(kItems, static_cast<int32_t>(i));
-      ASSERT_GT(ours_.append(schunk, items.data(), kItems * 4), 0);
+      ASSERT_GT(ours_.blosc2_schunk_append_buffer(schunk, items.data(), kItems * 4), 0);
     }
   }
   void Append(blosc2_schunk* schunk, int64_t n) const { Append(schunk, schunk->nchunks, n); }
 
   // Returns the number of chunks that a library reads, or -1 if one is wrong.
-  int64_t Count(const Files& files) const {
-    blosc2_schunk* const schunk = files.open(path_.c_str());
+  int64_t Count(const Calls& calls) const {
+    blosc2_schunk* const schunk = calls.blosc2_schunk_open(path_.c_str());
     if (schunk == nullptr) return -1;
     int64_t nchunks = schunk->nchunks;
     for (int64_t i = 0; i < schunk->nchunks; ++i) {
       std::vector<int32_t> items(kItems);
-      const int size = files.read(schunk, i, items.data(), kItems * 4);
+      const int size = calls.blosc2_schunk_decompress_chunk(schunk, i, items.data(), kItems * 4);
       if (size != kItems * 4 || items != std::vector<int32_t>(kItems, static_cast<int32_t>(i))) {
         nchunks = -1;
       }
     }
-    files.free(schunk);
+    calls.blosc2_schunk_free(schunk);
     return nchunks;
   }
   int64_t CountOfGenuine() const { return Count(genuine_); }
@@ -103,20 +93,21 @@ class SharedFilesTest : public testing::TestWithParam<bool> {
   void AppendFromProcesses(int32_t each);
   // Appends these numbers, and returns true if each is found where it was put.
   bool AppendsStay(int32_t first, int32_t n) const {
-    blosc2_schunk* const schunk = ours_.open(path_.c_str());
+    blosc2_schunk* const schunk = ours_.blosc2_schunk_open(path_.c_str());
     std::vector<int64_t> places;
     for (int32_t i = first; i < first + n; ++i) {
       const std::vector<int32_t> items(kItems, i);
-      places.push_back(ours_.append(schunk, items.data(), kItems * 4) - 1);
+      places.push_back(ours_.blosc2_schunk_append_buffer(schunk, items.data(), kItems * 4) - 1);
     }
     bool stay = true;
     for (int32_t i = first; i < first + n; ++i) {
       std::vector<int32_t> items(kItems);
       const int64_t place = places[static_cast<size_t>(i - first)];
-      const int size = ours_.read(schunk, place, items.data(), kItems * 4);
+      const int size =
+          ours_.blosc2_schunk_decompress_chunk(schunk, place, items.data(), kItems * 4);
       stay = stay && size == kItems * 4 && items[0] == i;
     }
-    ours_.free(schunk);
+    ours_.blosc2_schunk_free(schunk);
     return stay;
   }
 
@@ -138,8 +129,8 @@ class SharedFilesTest : public testing::TestWithParam<bool> {
     return std::nullopt;
   }
 
-  const Files genuine_{"GENUINE_BLOSC2"};
-  const Files ours_{"CAIRN_BLOSC2_API"};
+  Calls genuine_;
+  Calls ours_;
   std::string folder_;
   std::string path_;
 };
@@ -153,7 +144,20 @@ TEST_P(SharedFilesTest, EachEditIsReadByOthersAtOnce) {
     Append(schunk, 1);
     EXPECT_EQ(CountOfGenuine(), n);
   }
-  ours_.free(schunk);
+  ours_.blosc2_schunk_free(schunk);
+}
+
+TEST_P(SharedFilesTest, NothingIsSyncedIfTheEnvironmentSaysSo) {
+  for (const bool with_syncs : {true, false}) {
+    if (!with_syncs) setenv("CAIRN_BLOSC2_SYNC", "0", 1);
+    syncs = 0;
+    blosc2_schunk* const schunk = Create();
+    Append(schunk, kChunks);
+    ours_.blosc2_schunk_free(schunk);
+    EXPECT_EQ(CountOfGenuine(), kChunks);
+    EXPECT_EQ(syncs > 0, with_syncs);
+    std::filesystem::remove_all(path_);
+  }
 }
 
 TEST_P(SharedFilesTest, EditsInTheJournalAreReadByOthersWhenTheHandleIsFreed) {
@@ -162,7 +166,7 @@ TEST_P(SharedFilesTest, EditsInTheJournalAreReadByOthersWhenTheHandleIsFreed) {
   Append(schunk, kChunks);
   EXPECT_EQ(Count(ours_), kChunks);
   EXPECT_EQ(CountOfGenuine(), 0);
-  ours_.free(schunk);
+  ours_.blosc2_schunk_free(schunk);
   EXPECT_EQ(CountOfGenuine(), kChunks);
 }
 
@@ -181,28 +185,28 @@ TEST_P(SharedFilesTest, AForkedChildLeavesTheJournalToItsParent) {
   setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
   blosc2_schunk* const schunk = Create();
   Append(schunk, kChunks);
-  ASSERT_EQ(InChild([this, schunk] { ours_.free(schunk); }), 0);
+  ASSERT_EQ(InChild([this, schunk] { ours_.blosc2_schunk_free(schunk); }), 0);
   EXPECT_EQ(CountOfGenuine(), 0);
   Append(schunk, kChunks);
-  ours_.free(schunk);
+  ours_.blosc2_schunk_free(schunk);
   EXPECT_EQ(CountOfGenuine(), 2 * kChunks);
 }
 
 TEST_P(SharedFilesTest, EditsOfAnotherHandleAreSeenByTheNextEdit) {
   blosc2_schunk* const schunk = Create();
   Append(schunk, 1);
-  blosc2_schunk* const other = ours_.open(path_.c_str());
+  blosc2_schunk* const other = ours_.blosc2_schunk_open(path_.c_str());
   Append(other, 1);
   Append(schunk, 2, 1);
   EXPECT_EQ(schunk->nchunks, 3);
-  ours_.free(other);
-  ours_.free(schunk);
+  ours_.blosc2_schunk_free(other);
+  ours_.blosc2_schunk_free(schunk);
   EXPECT_EQ(CountOfGenuine(), 3);
 }
 
 // Each append says where the chunk is, and nothing may come before it later.
 void SharedFilesTest::AppendFromProcesses(int32_t each) {
-  ours_.free(Create());
+  ours_.blosc2_schunk_free(Create());
   std::vector<pid_t> children;
   for (int32_t process = 0; process < 3; ++process) {
     const pid_t child = fork();

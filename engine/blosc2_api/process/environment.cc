@@ -59,6 +59,7 @@ const char* CompressorOfEnvironment() { return std::getenv("BLOSC_COMPRESSOR"); 
 bool NthreadsIsSet() { return Variable("BLOSC_NTHREADS").has_value(); }
 bool WantsBlosc1() { return Variable("BLOSC_BLOSC1_COMPAT").has_value(); }
 bool WantsJournal() { return Variable("CAIRN_BLOSC2_JOURNAL") == "1"; }
+bool WantsSyncs() { return Variable("CAIRN_BLOSC2_SYNC") != "0"; }
 bool WantsLocking() {
   const std::string_view value = Variable("BLOSC_LOCKING").value_or("");
   return !value.empty() && value != "0";

@@ -21,6 +21,7 @@ bool WantsBlosc1();                               // BLOSC_BLOSC1_COMPAT
 bool WantsTrace();                                // BLOSC_TRACE
 bool WantsLocking();                              // BLOSC_LOCKING, neither empty nor 0
 bool WantsJournal();                              // CAIRN_BLOSC2_JOURNAL=1
+bool WantsSyncs();                                // unless CAIRN_BLOSC2_SYNC=0
 
 // Puts a shuffle, or none, into the last of the filters, and delta before it. A negative `shuffle`
 // leaves the filters as they are.

@@ -17,6 +17,7 @@
 #include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/files/mmap_mode.h"
+#include "engine/blosc2_api/files/unsynced_files.h"
 #include "engine/blosc2_api/process/codes.h"
 #include "engine/blosc2_api/process/environment.h"
 #include "engine/blosc2_api/schunks/serialize.h"
@@ -33,6 +34,9 @@ std::string PathOf(const std::string& name) {
   constexpr std::string_view kScheme = "file:///";
   return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
 }
+
+// Returns the files that frames are in. Null means those of the operating system.
+std::shared_ptr<FileSystem> Files() { return WantsSyncs() ? nullptr : MakeUnsyncedFiles(); }
 
 // Returns what the program says of a mapped file, or null for another file.
 const blosc2_stdio_mmap* MmapOf(const blosc2_io& io) {
@@ -54,6 +58,7 @@ absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
   options.layout = schunk.storage->contiguous ? Layout::kContiguous : Layout::kSparse;
   options.fingerprint = FingerprintType::k64Bit;
   options.overwrite = overwrite;
+  options.file_system = Files();
   if (schunk.nvlmetalayers == 0) return Frame::Create(path, options);
   {
     CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
@@ -290,7 +295,7 @@ class FileFrame final : public blosc2_frame_s {
 
 absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {
   // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.
-  return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false});
+  return Frame::Open(PathOf(path), {.offset = offset, .use_mmap = false, .file_system = Files()});
 }
 
 std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame,

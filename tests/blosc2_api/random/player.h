@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_format.h"
 
-#include "tests/blosc2_api/random/calls.h"
+#include "tests/blosc2_api/calls.h"
 
 namespace cairn::blosc2_api {
 

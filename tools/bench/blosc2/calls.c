@@ -2,7 +2,7 @@
    same_program.py, which draws the table.
 
      calls make FILE CHUNKS     makes a file of many small chunks
-     calls append FILE          appends some to it
+     calls edit FILE            appends some to it, and updates chunks and a layer
      calls read FILE            opens it, and reads items at random
      calls arrays FOLDER        slices of arrays in memory and in files
      calls codecs               chunks in memory
@@ -76,7 +76,7 @@ static void make(char* path, int64_t nchunks) {
   blosc2_schunk_free(schunk);
 }
 
-static void time_appends(const char* path) {
+static void time_edits(const char* path) {
   blosc2_schunk* schunk = blosc2_schunk_open(path);
   check(schunk != NULL, "open");
   append(schunk, 0); /* the first one opens the file for writing */
@@ -87,6 +87,26 @@ static void time_appends(const char* path) {
     times[i] = now() - begin;
   }
   report("append", runs);
+  uint8_t chunk[sizeof(items) + BLOSC2_MAX_OVERHEAD];
+  for (int i = 0; i < runs; ++i) {
+    items[0] = -i;
+    const int size = blosc2_compress_ctx(schunk->cctx, items, sizeof(items), chunk, sizeof(chunk));
+    check(size > 0, "compress");
+    const int64_t nchunk = (int64_t)(random_number() % (uint64_t)schunk->nchunks);
+    const double begin = now();
+    check(blosc2_schunk_update_chunk(schunk, nchunk, chunk, true) >= 0, "update");
+    times[i] = now() - begin;
+  }
+  report("update a chunk", runs);
+  uint8_t layer[100] = {0};
+  check(blosc2_vlmeta_add(schunk, "layer", layer, sizeof(layer), NULL) >= 0, "layer");
+  for (int i = 0; i < runs; ++i) {
+    layer[0] = (uint8_t)i;
+    const double begin = now();
+    check(blosc2_vlmeta_update(schunk, "layer", layer, sizeof(layer), NULL) >= 0, "layer");
+    times[i] = now() - begin;
+  }
+  report("update a vlmetalayer", runs);
   blosc2_schunk_free(schunk);
 }
 
@@ -213,8 +233,8 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (strcmp(what, "make") == 0 && argc == 4) {
     make(argv[2], atoll(argv[3]));
-  } else if (strcmp(what, "append") == 0 && argc == 3) {
-    time_appends(argv[2]);
+  } else if (strcmp(what, "edit") == 0 && argc == 3) {
+    time_edits(argv[2]);
   } else if (strcmp(what, "read") == 0 && argc == 3) {
     time_reads(argv[2]);
   } else if (strcmp(what, "arrays") == 0 && argc == 3) {

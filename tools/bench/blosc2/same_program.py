@@ -18,12 +18,13 @@ import tempfile
 
 ROUNDS = 5
 CHUNKS = {"1,000": 1_000, "100,000": 100_000, "1,000,000": 1_000_000}
+MODES = {"CAIRN_BLOSC2_SYNC": "0", "CAIRN_BLOSC2_JOURNAL": "1"}
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def run(program, library, arguments, journal=False):
+def run(program, library, arguments, **variables):
     """What the program measures with a library, by name."""
-    env = dict(os.environ, LD_PRELOAD=str(library), CAIRN_BLOSC2_JOURNAL="1" if journal else "0")
+    env = dict(os.environ, LD_PRELOAD=str(library), **variables)
     done = subprocess.run([program, *map(str, arguments)], env=env, capture_output=True, text=True, check=True)
     lines = (line.rsplit(" ", 1) for line in done.stdout.splitlines())
     return {name: float(figure) for name, figure in lines}
@@ -35,14 +36,14 @@ def measure(program, libraries, command, file=None):
     for number in range(ROUNDS):
         order = list(libraries) if number % 2 == 0 else list(reversed(libraries))
         for name in order:
-            library, journal = libraries[name]
+            library, variables = libraries[name]
             with tempfile.TemporaryDirectory(dir=file.parent if file else None) as folder:
-                if command == "append":
+                if command == "edit":
                     shutil.copy(file, folder)
                     arguments = [command, pathlib.Path(folder) / file.name]
                 else:
                     arguments = [command, *([file] if file else [folder] if command == "arrays" else [])]
-                rounds[name].append(run(program, library, arguments, journal))
+                rounds[name].append(run(program, library, arguments, **variables))
     return rounds
 
 
@@ -71,23 +72,24 @@ def main():
     parser.add_argument("folder", nargs="?")
     options = parser.parse_args()
     ours, genuine = options.ours.resolve(), options.genuine.resolve()
-    two = {"genuine": (genuine, False), "ours": (ours, False)}
-    three = dict(two, journal=(ours, True))
+    two = {"genuine": (genuine, {}), "ours": (ours, {})}
+    all_modes = two | {name: (ours, {name: value}) for name, value in MODES.items()}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         program = pathlib.Path(folder) / "calls"
         subprocess.run(
             ["cc", "-std=c99", "-D_GNU_SOURCE", "-O2", f"-I{options.headers}", HERE / "calls.c", "-o", program,
              genuine, f"-Wl,-rpath,{genuine.parent}"], check=True)
-        print("| µs | C-Blosc2 | Cairn | Cairn, `CAIRN_BLOSC2_JOURNAL=1` |\n|---|---|---|---|")
+        print("| µs | C-Blosc2 | Cairn |", *(f"`{name}={value}` |" for name, value in MODES.items()))
+        print("|---|---|---|" + "---|" * len(MODES))
         for name, count in CHUNKS.items():
             file = pathlib.Path(folder) / f"{count}.b2frame"
-            run(program, ours, ["make", file, count], journal=True)
-            print(*rows(measure(program, three, "append", file), f", {name} chunks"), sep="\n", flush=True)
-            print(*(row + " |" for row in rows(measure(program, two, "read", file), f", {name} chunks")), sep="\n",
+            run(program, ours, ["make", file, count], CAIRN_BLOSC2_JOURNAL="1")
+            print(*rows(measure(program, all_modes, "edit", file), f", {name} chunks"), sep="\n", flush=True)
+            print(*(row + " |" * len(MODES) for row in rows(measure(program, two, "read", file), f", {name} chunks")), sep="\n",
                   flush=True)
             file.unlink()
         for command in ("arrays", "codecs"):
-            print(*(row + " |" for row in rows(measure(program, two, command))), sep="\n", flush=True)
+            print(*(row + " |" * len(MODES) for row in rows(measure(program, two, command))), sep="\n", flush=True)
 
 
 main()

@@ -1,6 +1,6 @@
 // The functions of C-Blosc2's interface, as one of the libraries has them.
-#ifndef CAIRN_TESTS_BLOSC2_API_RANDOM_CALLS_H_
-#define CAIRN_TESTS_BLOSC2_API_RANDOM_CALLS_H_
+#ifndef CAIRN_TESTS_BLOSC2_API_CALLS_H_
+#define CAIRN_TESTS_BLOSC2_API_CALLS_H_
 
 #include <b2nd.h>
 #include <blosc2.h>
@@ -11,10 +11,13 @@ namespace cairn::blosc2_api {
 #define CAIRN_CALLS(X)               \
   X(blosc2_init)                     \
   X(blosc2_create_cctx)              \
+  X(blosc2_create_dctx)              \
   X(blosc2_free_ctx)                 \
   X(blosc2_compress_ctx)             \
+  X(blosc2_decompress_ctx)           \
   X(blosc2_getitem_ctx)              \
   X(blosc2_cbuffer_sizes)            \
+  X(blosc1_cbuffer_validate)         \
   X(blosc2_chunk_zeros)              \
   X(blosc2_chunk_repeatval)          \
   X(blosc2_schunk_new)               \
@@ -96,4 +99,4 @@ struct Calls {
 
 }  // namespace cairn::blosc2_api
 
-#endif  // CAIRN_TESTS_BLOSC2_API_RANDOM_CALLS_H_
+#endif  // CAIRN_TESTS_BLOSC2_API_CALLS_H_
