@@ -66,6 +66,13 @@ void show_blosc1(void) {
   setenv("BLOSC_NOLOCK", "1", 1);
   show("without the lock");
   unsetenv("BLOSC_NOLOCK");
+  setenv("BLOSC_BLOSC1_COMPAT", "1", 1);
+  show("for C-Blosc 1");
+  blosc2_set_delta(1);
+  const int size = blosc1_compress(5, BLOSC_SHUFFLE, 4, kSize, items, chunk, kRoom);
+  printf("and with delta %d read %d\n", size > 0, blosc1_decompress(chunk, back, kSize));
+  blosc2_set_delta(0);
+  unsetenv("BLOSC_BLOSC1_COMPAT");
   printf("clevel %d, too little room %d\n", blosc2_compress(12, 1, 4, items, kSize, chunk, kRoom),
          blosc2_compress(5, 1, 4, items, 1000, chunk, 40));
   printf("version %d list %s\n", strcmp(blosc2_get_version_string(), BLOSC2_VERSION_STRING),

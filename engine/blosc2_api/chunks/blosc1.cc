@@ -103,7 +103,8 @@ int blosc2_compress(int clevel, int doshuffle, int32_t typesize, const void* src
   cparams.splitmode = params.splitmode;
   const ContextPtr context(blosc2_create_cctx(cparams));
   if (context == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "compress: wrong parameters");
-  if (!api::WantsBlosc1()) {
+  // C-Blosc 1 has no delta, so no chunk with it is for C-Blosc 1.
+  if (!api::WantsBlosc1() || params.delta != 0) {
     return blosc2_compress_ctx(context.get(), src, srcsize, dest, destsize);
   }
   const int checked = api::CheckCompression(context->cparams, srcsize, destsize, true);
