@@ -82,6 +82,44 @@ void SetStrides(b2nd_array_t& array) {
   }
 }
 
+// Runs of bytes, each some bytes after the one before, in two buffers.
+struct Runs {
+  int64_t count = 0;
+  int64_t nbytes = 0;  // of each
+  int64_t src_stride = 0;
+  int64_t dst_stride = 0;
+};
+
+// Copies runs whose size the compiler knows. A call for each would take longer than the copy.
+template <size_t nbytes>
+void CopyShort(const Runs& runs, const std::byte* src, std::byte* dst) {
+  for (int64_t i = 0; i < runs.count; ++i) {
+    CopyBytes(Bytes(src, nbytes), MutableBytes(dst, nbytes));
+    src += runs.src_stride;
+    dst += runs.dst_stride;
+  }
+}
+
+void Copy(const Runs& runs, const std::byte* src, std::byte* dst) {
+  switch (runs.nbytes) {
+    case 1:
+      return CopyShort<1>(runs, src, dst);
+    case 2:
+      return CopyShort<2>(runs, src, dst);
+    case 4:
+      return CopyShort<4>(runs, src, dst);
+    case 8:
+      return CopyShort<8>(runs, src, dst);
+    case 16:
+      return CopyShort<16>(runs, src, dst);
+    default:
+      for (int64_t i = 0; i < runs.count; ++i) {
+        CopyBytes(BytesAt(src + i * runs.src_stride, runs.nbytes),
+                  MutableBytesAt(dst + i * runs.dst_stride, runs.nbytes));
+      }
+  }
+}
+
 }  // namespace
 
 int SetGeometry(b2nd_array_t& array, int8_t ndim, const int64_t* shape, const int32_t* chunkshape,
@@ -196,13 +234,19 @@ void CopyItems(int ndim, int64_t itemsize, const Index& extent, const std::byte*
   }
   // The dimensions at the end that are complete on both sides are one run.
   size_t outer = n;
-  int64_t run = itemsize;
+  Runs runs{.count = 1, .nbytes = itemsize};
   while (outer > 0) {
     --outer;
-    run *= extent[outer];
+    runs.nbytes *= extent[outer];
     if (extent[outer] != src_shape[outer] || extent[outer] != dst_shape[outer]) break;
   }
-  if (run == 0) return;
+  if (runs.nbytes == 0) return;
+  if (outer > 0) {
+    --outer;
+    runs.count = extent[outer];
+    runs.src_stride = src_strides[outer];
+    runs.dst_stride = dst_strides[outer];
+  }
   Box rest;
   std::copy_n(extent.begin(), outer, rest.stop.begin());
   ForEachIndex(static_cast<int>(outer), rest, [&](const Index& at) {
@@ -212,7 +256,7 @@ void CopyItems(int ndim, int64_t itemsize, const Index& extent, const std::byte*
       from += at[i] * src_strides[i];
       to += at[i] * dst_strides[i];
     }
-    CopyBytes(BytesAt(src + from, run), MutableBytesAt(dst + to, run));
+    Copy(runs, src + from, dst + to);
     return int{BLOSC2_ERROR_SUCCESS};
   });
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,6 @@ namespace {
 struct Place {
   int64_t nchunk = 0;
   int64_t byte = 0;
-  bool operator<(const Place& other) const {
-    return nchunk != other.nchunk ? nchunk < other.nchunk : byte < other.byte;
-  }
 };
 
 Place PlaceOf(const b2nd_array_t& array, const Index& at) {
@@ -48,20 +46,24 @@ class Selection {
       : reader_(reader.schunk()), array_(reader.array()), schunk_(*array_.sc) {}
 
   void Add(const Index& at, int64_t position) {
-    places_.emplace_back(PlaceOf(array_, at), position);
+    items_.push_back({.place = PlaceOf(array_, at), .position = position});
   }
 
   // Copies the items between the array and the buffer, chunk by chunk.
   int Copy(std::byte* buffer, bool write) {
-    std::ranges::stable_sort(places_, {}, [](const auto& place) { return place.first.nchunk; });
+    // Of an item that is given twice, the array keeps what is written last.
+    std::ranges::stable_sort(items_, {}, [](const Item& item) { return item.place.nchunk; });
     const auto typesize = static_cast<size_t>(schunk_.typesize);
-    for (size_t i = 0; i < places_.size();) {
-      const int64_t nchunk = places_[i].first.nchunk;
-      const int loaded = Load(nchunk);
+    chunk_.resize(static_cast<size_t>(array_.extchunknitems) * typesize);
+    for (auto begin = items_.begin(); begin != items_.end();) {
+      const int64_t nchunk = begin->place.nchunk;
+      const auto end = std::find_if(begin, items_.end(),
+                                    [&](const Item& item) { return item.place.nchunk != nchunk; });
+      const int loaded = write ? Load(nchunk) : LoadItems({begin, end});
       if (loaded < 0) return loaded;
-      for (; i < places_.size() && places_[i].first.nchunk == nchunk; ++i) {
-        const MutableBytes in_chunk(&chunk_[static_cast<size_t>(places_[i].first.byte)], typesize);
-        const MutableBytes in_buffer(buffer + places_[i].second * schunk_.typesize, typesize);
+      for (; begin != end; ++begin) {
+        const MutableBytes in_chunk(&chunk_[static_cast<size_t>(begin->place.byte)], typesize);
+        const MutableBytes in_buffer(buffer + begin->position * schunk_.typesize, typesize);
         CopyBytes(write ? in_buffer : in_chunk, write ? in_chunk : in_buffer);
       }
       if (!write) continue;
@@ -72,11 +74,42 @@ class Selection {
   }
 
  private:
+  struct Item {
+    Place place;
+    int64_t position = 0;  // in the caller's buffer
+  };
+
   int Load(int64_t nchunk) {
-    chunk_.resize(static_cast<size_t>(array_.extchunknitems * schunk_.typesize));
     const int size = reader_.Decompress(nchunk, chunk_.data(), static_cast<int32_t>(chunk_.size()));
     return size == static_cast<int>(chunk_.size()) ? int{BLOSC2_ERROR_SUCCESS}
                                                    : int{BLOSC2_ERROR_FAILURE};
+  }
+
+  // Loads what these items of one chunk need: of each block the bytes from the first item to the
+  // last, or all of the chunk if that is much of it.
+  int LoadItems(std::span<Item> items) {
+    std::ranges::sort(items, {}, [](const Item& item) { return item.place.byte; });
+    const int64_t nchunk = items.front().place.nchunk;
+    const int64_t block_nbytes = int64_t{array_.blocknitems} * schunk_.typesize;
+    std::vector<MutableBytes> parts;
+    int64_t block = -1;
+    int64_t needed = 0;
+    for (const Item& item : items) {
+      std::byte* const at = &chunk_[static_cast<size_t>(item.place.byte)];
+      if (std::exchange(block, item.place.byte / block_nbytes) != block) {
+        if (!parts.empty()) needed += std::ssize(parts.back());
+        parts.emplace_back(at, 0);
+      }
+      parts.back() = {parts.back().data(), at + schunk_.typesize};
+    }
+    if (2 * (needed + std::ssize(parts.back())) > std::ssize(chunk_)) return Load(nchunk);
+    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
+    if (!chunk.ok()) return BLOSC2_ERROR_FAILURE;
+    for (const MutableBytes part : parts) {
+      const int64_t begin = part.data() - chunk_.data();
+      if (reader_.GetBytes(*chunk, nchunk, begin, part) < 0) return Load(nchunk);
+    }
+    return BLOSC2_ERROR_SUCCESS;
   }
 
   int Store(int64_t nchunk) {
@@ -96,7 +129,7 @@ class Selection {
   const SchunkReader& reader_;
   const b2nd_array_t& array_;
   blosc2_schunk& schunk_;
-  std::vector<std::pair<Place, int64_t>> places_;
+  std::vector<Item> items_;
   std::vector<std::byte> chunk_;
 };
 

@@ -86,11 +86,13 @@ class Slice {
     });
     // Few blocks are read one by one, which takes no memory for the others.
     if (4 * needed > nblocks) return ReadFromWhole(nchunk, items, std::move(masked));
+    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
+    if (!chunk.ok()) return int{BLOSC2_ERROR_FAILURE};
+    scratch_.resize(static_cast<size_t>(block_nbytes_));
     return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
-      scratch_.resize(static_cast<size_t>(block_nbytes_));
-      const int size = reader_.GetBytes(nchunk, static_cast<int32_t>(nblock * block_nbytes_),
-                                        static_cast<int32_t>(block_nbytes_), scratch_.data());
-      if (size < 0) return int{BLOSC2_ERROR_FAILURE};
+      if (reader_.GetBytes(*chunk, nchunk, nblock * block_nbytes_, scratch_) < 0) {
+        return int{BLOSC2_ERROR_FAILURE};
+      }
       CopyBlock(place, scratch_.data(), false);
       return int{BLOSC2_ERROR_SUCCESS};
     });
@@ -195,12 +197,25 @@ int CopyScalar(blosc2_schunk& schunk, void* buffer, bool write) {
   return BLOSC2_ERROR_SUCCESS;
 }
 
+// Returns true if a box is in the array and has an item for each byte of the buffer.
+bool FillsBuffer(const b2nd_array_t& array, const int64_t* start, const int64_t* stop,
+                 const int64_t* shape, int64_t size) {
+  int64_t nbytes = array.sc->typesize;
+  for (int i = 0; i < array.ndim; ++i) {
+    if (start[i] < 0 || stop[i] > array.shape[i] || stop[i] - start[i] != shape[i]) return false;
+    nbytes *= shape[i];
+  }
+  return nbytes == size;
+}
+
 int Copy(const ArrayReader& reader, const int64_t* start, const int64_t* stop, void* items,
          const int64_t* shape, int64_t size, bool write) {
   if (reader.code() < 0) return reader.code();
   const b2nd_array_t& array = reader.array();
   if (size < 0) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: a buffer of a negative size");
-  if (!write) FillBytes(MutableBytesAt(items, size), std::byte{0});
+  if (!write && !FillsBuffer(array, start, stop, shape, size)) {
+    FillBytes(MutableBytesAt(items, size), std::byte{0});
+  }
   if (array.ndim == 0) return CopyScalar(*array.sc, items, write);
   if (array.nitems == 0) return BLOSC2_ERROR_SUCCESS;
   int64_t needed = array.sc->typesize;

@@ -69,7 +69,10 @@ int CheckItems(const SchunkReader& reader, int32_t typesize, int64_t start, int6
 }
 
 int ReadPart(const SchunkReader& reader, const Part& part, uint8_t* dest) {
-  const int size = reader.GetBytes(part.nchunk, part.begin, part.size, dest);
+  const absl::StatusOr<Chunk> chunk = reader.Get(part.nchunk);
+  const int size =
+      chunk.ok() ? reader.GetBytes(*chunk, part.nchunk, part.begin, MutableBytesAt(dest, part.size))
+                 : CodeOf(chunk.status());
   return size == part.size ? int{BLOSC2_ERROR_SUCCESS} : int{BLOSC2_ERROR_FAILURE};
 }
 

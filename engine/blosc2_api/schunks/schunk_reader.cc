@@ -69,13 +69,13 @@ int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize, Block
                                 {.nchunk = nchunk, .masked = std::move(mask.masked)});
 }
 
-int SchunkReader::GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const {
-  const absl::StatusOr<Chunk> chunk = Get(nchunk);
-  if (!chunk.ok()) return CodeOf(chunk.status());
+int SchunkReader::GetBytes(const Chunk& chunk, int64_t nchunk, int64_t start,
+                           MutableBytes dst) const {
   SetCurrentChunk(*schunk_, nchunk);
-  const Bytes bytes = chunk->bytes();
-  return blosc2_api::GetBytes(*schunk_->dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
-                              start, size, dest, size, nchunk);
+  const auto size = static_cast<int32_t>(dst.size());
+  return blosc2_api::GetBytes(*schunk_->dctx, chunk.bytes().data(),
+                              static_cast<int32_t>(chunk.bytes().size()),
+                              static_cast<int32_t>(start), size, dst.data(), size, nchunk);
 }
 
 }  // namespace cairn::blosc2_api

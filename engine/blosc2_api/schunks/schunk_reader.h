@@ -52,8 +52,9 @@ class SchunkReader {
   // Decompresses a chunk into dest through the context of the super-chunk, with or without the
   // blocks that `mask` names. Returns the size of the chunk or an error code.
   int Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask = {}) const;
-  // Copies bytes of complete items out of a chunk. Returns their number or an error code.
-  int GetBytes(int64_t nchunk, int32_t start, int32_t size, void* dest) const;
+  // Copies bytes of complete items, from `start` on, out of a chunk that Get returned. Returns
+  // their number or an error code.
+  int GetBytes(const Chunk& chunk, int64_t nchunk, int64_t start, MutableBytes dst) const;
 
  private:
   blosc2_schunk* schunk_;
