@@ -51,7 +51,7 @@ class Selection {
 
   // Copies the items between the array and the buffer, chunk by chunk.
   int Copy(std::byte* buffer, bool write) {
-    // Of an item that is given twice, the array keeps what is written last.
+    // The array keeps what is written last of an item that is given twice.
     std::ranges::stable_sort(items_, {}, [](const Item& item) { return item.place.nchunk; });
     const auto typesize = static_cast<size_t>(schunk_.typesize);
     chunk_.resize(static_cast<size_t>(array_.extchunknitems) * typesize);
