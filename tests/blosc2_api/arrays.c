@@ -58,6 +58,17 @@ static void show_slices(b2nd_array_t* array, const geometry* g) {
     printf(" all %d", b2nd_to_cbuffer(array, back, sizeof(back)));
     printf(" %016llx\n", (unsigned long long)digest(back, (size_t)array->nitems * 4));
   }
+  /* Past the end of the array, to the end of its chunks and further. */
+  for (int i = 0; i < g->ndim; ++i) {
+    for (int further = 0; further < 2; ++further) {
+      for (int k = 0; k < g->ndim; ++k) {
+        start[k] = 0;
+        stop[k] = shape[k] = k == i ? array->extshape[k] + further : 1;
+      }
+      printf("  past the end %d\n",
+             b2nd_get_slice_cbuffer(array, start, stop, back, shape, shape[i] * 4));
+    }
+  }
 }
 
 static void show_array(const geometry* g, bool contiguous) {

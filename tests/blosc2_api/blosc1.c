@@ -69,8 +69,11 @@ void show_blosc1(void) {
   setenv("BLOSC_BLOSC1_COMPAT", "1", 1);
   show("for C-Blosc 1");
   blosc2_set_delta(1);
-  const int size = blosc1_compress(5, BLOSC_SHUFFLE, 4, kSize, items, chunk, kRoom);
-  printf("and with delta %d read %d\n", size > 0, blosc1_decompress(chunk, back, kSize));
+  for (int clevel = 0; clevel < 6; clevel += 5) {
+    const int room = kSize + BLOSC_MIN_HEADER_LENGTH;
+    const int size = blosc1_compress(clevel, BLOSC_SHUFFLE, 4, kSize, items, chunk, room);
+    printf("and with delta %d read %d\n", size > 0, blosc1_decompress(chunk, back, kSize));
+  }
   blosc2_set_delta(0);
   unsetenv("BLOSC_BLOSC1_COMPAT");
   printf("clevel %d, too little room %d\n", blosc2_compress(12, 1, 4, items, kSize, chunk, kRoom),

@@ -30,6 +30,9 @@ namespace cairn::blosc2_api {
   X(blosc2_schunk_append_file)       \
   X(blosc2_schunk_avoid_cframe_free) \
   X(blosc2_schunk_free)              \
+  X(blosc2_schunk_lock)              \
+  X(blosc2_schunk_unlock)            \
+  X(blosc2_schunk_refresh)           \
   X(blosc2_schunk_append_buffer)     \
   X(blosc2_schunk_append_chunk)      \
   X(blosc2_schunk_insert_chunk)      \

@@ -186,9 +186,11 @@ static void show_mask_of_parts(void) {
   }
 }
 
-static void show_variable_blocks(void) {
+static void show_variable_blocks(uint8_t compcode, int use_dict) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 1;
+  cparams.compcode = compcode;
+  cparams.use_dict = use_dict;
   blosc2_context* cctx = blosc2_create_cctx(cparams);
   blosc2_context* dctx = blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
   const void* blocks[3] = {"hello", items, items + 7};
@@ -263,5 +265,7 @@ void show_chunks(void) {
   show_special();
   show_mask();
   show_mask_of_parts();
-  show_variable_blocks();
+  show_variable_blocks(BLOSC_BLOSCLZ, 0);
+  show_variable_blocks(BLOSC_ZLIB, 1);
+  show_variable_blocks(BLOSC_ZSTD, 1);
 }

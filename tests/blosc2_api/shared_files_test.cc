@@ -192,6 +192,68 @@ TEST_P(SharedFilesTest, AForkedChildLeavesTheJournalToItsParent) {
   EXPECT_EQ(CountOfGenuine(), 2 * kChunks);
 }
 
+TEST_P(SharedFilesTest, AForkedChildLeavesASequenceOfEditsToItsParent) {
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, 2);
+  ours_.blosc2_schunk_lock(schunk);
+  Append(schunk, 1);
+  const auto read = [this, schunk] {
+    ours_.blosc2_schunk_refresh(schunk);
+    EXPECT_EQ(schunk->nchunks, 2);
+    std::vector<int32_t> items(kItems);
+    EXPECT_GT(ours_.blosc2_schunk_decompress_chunk(schunk, 1, items.data(), kItems * 4), 0);
+  };
+  EXPECT_EQ(InChild(read), 0);
+  ours_.blosc2_schunk_unlock(schunk);
+  EXPECT_EQ(CountOfGenuine(), 3);
+  ours_.blosc2_schunk_lock(schunk);
+  const pid_t child = fork();
+  if (child == 0) {
+    Append(schunk, 1);  // when the parent has given the file away
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  Append(schunk, 1);
+  ours_.blosc2_schunk_unlock(schunk);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  ours_.blosc2_schunk_free(schunk);
+  blosc2_schunk* const after = genuine_.blosc2_schunk_open(path_.c_str());
+  EXPECT_EQ(after->nchunks, 5);
+  genuine_.blosc2_schunk_free(after);
+}
+
+TEST_P(SharedFilesTest, AFileThatIsCutIsAnErrorAndNoCrash) {
+  if (!GetParam()) GTEST_SKIP() << "directories have several files";
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, 3);
+  const auto size = std::filesystem::file_size(path_);
+  for (const auto left : {size / 2, size - size}) {
+    std::filesystem::resize_file(path_, left);
+    std::vector<int32_t> items(kItems);
+    EXPECT_LT(ours_.blosc2_schunk_decompress_chunk(schunk, 2, items.data(), kItems * 4), 0);
+    EXPECT_LT(ours_.blosc2_vlmeta_exists(schunk, "layer"), 0);
+  }
+  ours_.blosc2_schunk_free(schunk);
+}
+
+TEST_P(SharedFilesTest, LayersThatCairnHasAddedMayBeCopied) {
+  blosc2_schunk* const schunk = Create();
+  Append(schunk, 1);
+  blosc2_schunk* const seen = genuine_.blosc2_schunk_open(path_.c_str());
+  ASSERT_GT(seen->nvlmetalayers, 0);
+  for (int16_t i = 0; i < seen->nvlmetalayers; ++i) {
+    const blosc2_metalayer& layer = *seen->vlmetalayers[i];
+    EXPECT_GE(
+        ours_.blosc2_vlmeta_add(schunk, layer.name, layer.content, layer.content_len, nullptr), 0);
+  }
+  genuine_.blosc2_schunk_free(seen);
+  Append(schunk, 1);
+  ours_.blosc2_schunk_free(schunk);
+  EXPECT_EQ(Count(ours_), 2);
+  EXPECT_EQ(CountOfGenuine(), 2);
+}
+
 TEST_P(SharedFilesTest, EditsOfAnotherHandleAreSeenByTheNextEdit) {
   blosc2_schunk* const schunk = Create();
   Append(schunk, 1);

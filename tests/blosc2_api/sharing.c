@@ -197,6 +197,66 @@ static void show_view(char* path, bool contiguous, bool view_first) {
   blosc2_remove_urlpath(path);
 }
 
+/* Edits of a super-chunk that another handle has made longer or shorter. */
+static void show_stale_edits(char* path, bool contiguous) {
+  printf("stale edits %d\n", contiguous);
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* other = blosc2_schunk_new(&storage);
+  blosc2_schunk* stale = blosc2_schunk_open(path);
+  uint8_t chunk[400 + BLOSC2_MAX_OVERHEAD];
+  for (int32_t i = 0; i < 8; ++i) {
+    for (int32_t k = 0; k < 100; ++k) items[k] = i;
+    blosc2_schunk_append_buffer(other, items, 400);
+    for (int32_t k = 0; k < 100; ++k) items[k] = 100 + i;
+    blosc2_compress_ctx(stale->cctx, items, 400, chunk, sizeof(chunk));
+    long long code = 0;
+    if (i % 4 == 1) code = (long long)blosc2_schunk_insert_chunk(stale, 1, chunk, true);
+    if (i % 4 == 2) code = (long long)blosc2_schunk_insert_chunk(stale, i, chunk, true);
+    if (i % 4 == 3) code = (long long)blosc2_schunk_insert_chunk(stale, 1000, chunk, true);
+    printf("  call %d: %lld of %lld\n", i, code, (long long)stale->nchunks);
+    blosc2_schunk_refresh(other);
+  }
+  for (int64_t i = 0; i < other->nchunks; ++i) {
+    printf("  %d", blosc2_schunk_decompress_chunk(other, i, back, 400) == 400 ? back[0] : -1);
+  }
+  printf("\n");
+  blosc2_schunk_free(stale);
+  blosc2_schunk_free(other);
+  blosc2_remove_urlpath(path);
+}
+
+/* A frame is written over the file of the handle that it comes from, as python-blosc2 does. */
+static void show_overwritten(char* path, bool creator) {
+  printf("overwritten %d\n", creator);
+  blosc2_storage storage = {.contiguous = true, .urlpath = path};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  uint8_t content[] = {1, 2, 3};
+  blosc2_vlmeta_add(schunk, "layer", content, 3, NULL);
+  if (!creator) {
+    blosc2_schunk_free(schunk);
+    schunk = blosc2_schunk_open(path);
+  }
+  FILE* file = fopen(path, "wb");
+  uint8_t* frame = NULL;
+  bool needs_free = false;
+  const int64_t size = blosc2_schunk_to_buffer(schunk, &frame, &needs_free);
+  printf("  buffer %d written %d\n", size > 0,
+         size > 0 && fwrite(frame, (size_t)size, 1, file) == 1);
+  fclose(file);
+  if (needs_free) free(frame);
+  blosc2_schunk_free(schunk);
+  schunk = blosc2_schunk_open(path);
+  uint8_t* got = NULL;
+  int32_t length = 0;
+  printf("  layer %d %d\n", schunk == NULL ? -1 : blosc2_vlmeta_get(schunk, "layer", &got, &length),
+         length);
+  free(got);
+  if (schunk != NULL) blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
 /* Another process changes the file. */
 static void show_process(char* path, bool contiguous) {
   printf("process %d\n", contiguous);
@@ -242,6 +302,10 @@ void show_sharing(void) {
   show_copies(file, true);
   show_copies(folder, false);
   for (int i = 0; i < 4; ++i) show_view(i % 2 ? file : folder, i % 2 != 0, i / 2 != 0);
+  show_stale_edits(file, true);
+  show_stale_edits(folder, false);
+  show_overwritten(file, true);
+  show_overwritten(file, false);
   show_process(file, true);
   show_process(folder, false);
 }

@@ -1,6 +1,8 @@
 // Reads and writes single items of n-dimensional arrays.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -17,108 +19,107 @@ namespace cairn::blosc2_api {
 
 namespace {
 
-// The place of an item: a chunk, and a position in its decompressed bytes.
+// The chunk of an item, and its position in the decompressed bytes. They are the sum of what the
+// item's index in each dimension adds.
 struct Place {
   int64_t nchunk = 0;
   int64_t byte = 0;
 };
 
-Place PlaceOf(const b2nd_array_t& array, const Index& at) {
-  Place place;
-  int64_t nblock = 0;
-  int64_t item = 0;
-  for (int i = 0; i < array.ndim; ++i) {
-    const int64_t in_chunk = at[static_cast<size_t>(i)] % array.chunkshape[i];
-    place.nchunk = place.nchunk * (array.extshape[i] / array.chunkshape[i]) +
-                   at[static_cast<size_t>(i)] / array.chunkshape[i];
-    nblock =
-        nblock * (array.extchunkshape[i] / array.blockshape[i]) + in_chunk / array.blockshape[i];
-    item = item * array.blockshape[i] + in_chunk % array.blockshape[i];
-  }
-  place.byte = (nblock * array.blocknitems + item) * array.sc->typesize;
-  return place;
-}
-
-// Items of an array, each with its position in the caller's buffer.
-class Selection {
+// Computes where the items of an array lie.
+class ItemPlaces {
  public:
-  explicit Selection(const ArrayReader& reader)
-      : reader_(reader.schunk()), array_(reader.array()), schunk_(*array_.sc) {}
-
-  void Add(const Index& at, int64_t position) {
-    items_.push_back({.place = PlaceOf(array_, at), .position = position});
+  explicit ItemPlaces(const b2nd_array_t& array) : array_(array) {
+    Step step{.chunk = 1,
+              .block = int64_t{array.blocknitems} * array.sc->typesize,
+              .item = array.sc->typesize};
+    for (int i = array.ndim; i-- > 0;) {
+      steps_[static_cast<size_t>(i)] = step;
+      step.chunk *= array.extshape[i] / array.chunkshape[i];
+      step.block *= array.extchunkshape[i] / array.blockshape[i];
+      step.item *= array.blockshape[i];
+    }
   }
 
-  // Copies the items between the array and the buffer, chunk by chunk.
-  int Copy(std::byte* buffer, bool write) {
-    // The array keeps what is written last of an item that is given twice.
-    std::ranges::stable_sort(items_, {}, [](const Item& item) { return item.place.nchunk; });
-    const auto typesize = static_cast<size_t>(schunk_.typesize);
-    chunk_.resize(static_cast<size_t>(array_.extchunknitems) * typesize);
-    for (auto begin = items_.begin(); begin != items_.end();) {
-      const int64_t nchunk = begin->place.nchunk;
-      const auto end = std::find_if(begin, items_.end(),
-                                    [&](const Item& item) { return item.place.nchunk != nchunk; });
-      const int loaded = write ? Load(nchunk) : LoadItems({begin, end});
-      if (loaded < 0) return loaded;
-      for (; begin != end; ++begin) {
-        const MutableBytes in_chunk(&chunk_[static_cast<size_t>(begin->place.byte)], typesize);
-        const MutableBytes in_buffer(buffer + begin->position * schunk_.typesize, typesize);
-        CopyBytes(write ? in_buffer : in_chunk, write ? in_chunk : in_buffer);
-      }
-      if (!write) continue;
-      const int stored = Store(nchunk);
-      if (stored < 0) return stored;
+  // Returns what an index in one dimension adds to the place.
+  Place PartOf(int dimension, int64_t index) const {
+    const Step& step = steps_[static_cast<size_t>(dimension)];
+    const int64_t in_chunk = index % array_.chunkshape[dimension];
+    const int64_t blockshape = array_.blockshape[dimension];
+    return {.nchunk = index / array_.chunkshape[dimension] * step.chunk,
+            .byte = in_chunk / blockshape * step.block + in_chunk % blockshape * step.item};
+  }
+  Place PlaceOf(const Index& at) const {
+    Place place;
+    for (int i = 0; i < array_.ndim; ++i) {
+      const Place part = PartOf(i, at[static_cast<size_t>(i)]);
+      place.nchunk += part.nchunk;
+      place.byte += part.byte;
     }
-    return BLOSC2_ERROR_SUCCESS;
+    return place;
   }
 
  private:
-  struct Item {
-    Place place;
-    int64_t position = 0;  // in the caller's buffer
+  // From one index of a dimension to the next: chunks, or bytes of a chunk.
+  struct Step {
+    int64_t chunk = 0;
+    int64_t block = 0;
+    int64_t item = 0;
   };
 
+  const b2nd_array_t& array_;
+  std::array<Step, B2ND_MAX_DIM> steps_{};
+};
+
+// Decompresses chunks of an array one after the other, each as far as a call needs it.
+class ChunkLoader {
+ public:
+  explicit ChunkLoader(const ArrayReader& reader)
+      : reader_(reader.schunk()),
+        schunk_(*reader.array().sc),
+        size_(reader.array().extchunknitems * schunk_.typesize),
+        block_nbytes_(int64_t{reader.array().blocknitems} * schunk_.typesize),
+        chunk_(std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(size_))) {}
+
+  MutableBytes item(int64_t byte) { return MutableBytesAt(&chunk_[byte], schunk_.typesize); }
+  int64_t nitems() const { return size_ / schunk_.typesize; }
+
   int Load(int64_t nchunk) {
-    const int size = reader_.Decompress(nchunk, chunk_.data(), static_cast<int32_t>(chunk_.size()));
-    return size == static_cast<int>(chunk_.size()) ? int{BLOSC2_ERROR_SUCCESS}
-                                                   : int{BLOSC2_ERROR_FAILURE};
+    const int size = reader_.Decompress(nchunk, chunk_.get(), static_cast<int32_t>(size_));
+    return size == size_ ? int{BLOSC2_ERROR_SUCCESS} : int{BLOSC2_ERROR_FAILURE};
   }
 
-  // Loads what these items of one chunk need: of each block the bytes from the first item to the
-  // last, or all of the chunk if that is much of it.
-  int LoadItems(std::span<Item> items) {
-    std::ranges::sort(items, {}, [](const Item& item) { return item.place.byte; });
-    const int64_t nchunk = items.front().place.nchunk;
-    const int64_t block_nbytes = int64_t{array_.blocknitems} * schunk_.typesize;
-    std::vector<MutableBytes> parts;
-    int64_t block = -1;
-    int64_t needed = 0;
-    for (const Item& item : items) {
-      std::byte* const at = &chunk_[static_cast<size_t>(item.place.byte)];
-      if (std::exchange(block, item.place.byte / block_nbytes) != block) {
-        if (!parts.empty()) needed += std::ssize(parts.back());
-        parts.emplace_back(at, 0);
+  // Loads the items that begin at these bytes: of each block all from the first to the last, or the
+  // whole chunk if that is much of it. Sorts `bytes`.
+  int LoadItems(int64_t nchunk, std::span<int64_t> bytes) {
+    std::ranges::sort(bytes);
+    std::vector<std::pair<int64_t, int64_t>> parts;  // begin and end
+    for (const int64_t byte : bytes) {
+      if (parts.empty() || byte / block_nbytes_ != parts.back().first / block_nbytes_) {
+        parts.emplace_back(byte, byte);
       }
-      parts.back() = {parts.back().data(), at + schunk_.typesize};
+      parts.back().second = byte + schunk_.typesize;
     }
-    if (2 * (needed + std::ssize(parts.back())) > std::ssize(chunk_)) return Load(nchunk);
+    int64_t needed = 0;
+    for (const auto& [begin, end] : parts) needed += end - begin;
+    if (2 * needed > size_) return Load(nchunk);
     const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
     if (!chunk.ok()) return BLOSC2_ERROR_FAILURE;
-    for (const MutableBytes part : parts) {
-      const int64_t begin = part.data() - chunk_.data();
+    for (const auto& [begin, end] : parts) {
+      const MutableBytes part = MutableBytesAt(&chunk_[begin], end - begin);
       if (reader_.GetBytes(*chunk, nchunk, begin, part) < 0) return Load(nchunk);
     }
     return BLOSC2_ERROR_SUCCESS;
   }
 
+  // Compresses the chunk that was loaded last into the array.
   int Store(int64_t nchunk) {
-    const auto size = static_cast<int32_t>(chunk_.size());
+    const auto size = static_cast<int32_t>(size_);
     const int32_t room = size + BLOSC2_MAX_OVERHEAD;
     auto* const chunk = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room)));
     if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
     SetCurrentChunk(schunk_, nchunk);
-    if (blosc2_compress_ctx(schunk_.cctx, chunk_.data(), size, chunk, room) <= 0) {
+    if (blosc2_compress_ctx(schunk_.cctx, chunk_.get(), size, chunk, room) <= 0) {
       std::free(chunk);
       return BLOSC2_ERROR_FAILURE;
     }
@@ -126,18 +127,108 @@ class Selection {
     return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
   }
 
+ private:
   const SchunkReader& reader_;
-  const b2nd_array_t& array_;
   blosc2_schunk& schunk_;
-  std::vector<Item> items_;
-  std::vector<std::byte> chunk_;
+  const int64_t size_;  // of a chunk, in bytes
+  const int64_t block_nbytes_;
+  const std::unique_ptr<std::byte[]> chunk_;
 };
+
+// An item of an array with its position in the caller's buffer, or what one index of the item adds
+// to both.
+struct Item {
+  Place place;
+  int64_t position = 0;
+};
+
+// Reads these items.
+int ReadItems(const ArrayReader& reader, std::vector<Item> items, std::byte* buffer) {
+  std::ranges::sort(items, {}, [](const Item& item) { return item.place.nchunk; });
+  const auto typesize = static_cast<size_t>(reader.array().sc->typesize);
+  ChunkLoader loader(reader);
+  std::vector<int64_t> bytes;
+  for (auto begin = items.cbegin(); begin != items.cend();) {
+    const int64_t nchunk = begin->place.nchunk;
+    bytes.clear();
+    auto end = begin;
+    for (; end != items.cend() && end->place.nchunk == nchunk; ++end) {
+      bytes.push_back(end->place.byte);
+    }
+    const int code = loader.LoadItems(nchunk, bytes);
+    if (code < 0) return code;
+    for (; begin != end; ++begin) {
+      CopyBytes(loader.item(begin->place.byte),
+                {buffer + static_cast<size_t>(begin->position) * typesize, typesize});
+    }
+  }
+  return BLOSC2_ERROR_SUCCESS;
+}
+
+// Indices of one dimension, by the chunks that they lead to.
+using ItemsOfChunk = std::span<const Item>;
+
+std::vector<ItemsOfChunk> SplitByChunks(std::span<const Item> items) {
+  std::vector<ItemsOfChunk> split;
+  for (size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    while (end < items.size() && items[end].place.nchunk == items[begin].place.nchunk) ++end;
+    split.push_back(items.subspan(begin, end - begin));
+  }
+  return split;
+}
+
+// Calls visit(byte, position) for each item of a chunk that has one index of each dimension.
+template <typename Visit>
+void ForEachItem(std::span<const ItemsOfChunk> dimensions, int64_t byte, int64_t position,
+                 const Visit& visit) {
+  if (dimensions.empty()) return visit(byte, position);
+  for (const Item& item : dimensions.front()) {
+    ForEachItem(dimensions.subspan(1), byte + item.place.byte, position + item.position, visit);
+  }
+}
+
+// Copies the items that have one of the selected indices in each dimension.
+int CopyProduct(const ArrayReader& reader, std::span<const std::vector<Item>> dimensions,
+                std::byte* buffer, bool write) {
+  const auto ndim = dimensions.size();
+  const int32_t typesize = reader.array().sc->typesize;
+  std::vector<std::vector<ItemsOfChunk>> split;
+  Box grid;
+  for (size_t i = 0; i < ndim; ++i) {
+    split.push_back(SplitByChunks(dimensions[i]));
+    grid.stop[i] = std::ssize(split[i]);
+  }
+  ChunkLoader loader(reader);
+  std::vector<ItemsOfChunk> in_chunk(ndim);
+  std::vector<int64_t> bytes;
+  return ForEachIndex(static_cast<int>(ndim), grid, [&](const Index& at) {
+    int64_t nchunk = 0;
+    int64_t count = 1;
+    for (size_t i = 0; i < ndim; ++i) {
+      in_chunk[i] = split[i][static_cast<size_t>(at[i])];
+      nchunk += in_chunk[i].front().place.nchunk;
+      count *= std::ssize(in_chunk[i]);
+    }
+    constexpr int64_t kFew = 8;  // of the items of a chunk one in so many
+    bytes.clear();
+    const bool reads_few = !write && kFew * count <= loader.nitems();
+    if (reads_few) {
+      ForEachItem(in_chunk, 0, 0, [&](int64_t byte, int64_t) { bytes.push_back(byte); });
+    }
+    const int loaded = reads_few ? loader.LoadItems(nchunk, bytes) : loader.Load(nchunk);
+    if (loaded < 0) return loaded;
+    ForEachItem(in_chunk, 0, 0, [&](int64_t byte, int64_t position) {
+      const MutableBytes in_buffer = MutableBytesAt(buffer + position * typesize, typesize);
+      CopyBytes(write ? in_buffer : loader.item(byte), write ? loader.item(byte) : in_buffer);
+    });
+    return write ? loader.Store(nchunk) : int{BLOSC2_ERROR_SUCCESS};
+  });
+}
 
 int Orthogonal(const ArrayReader& reader, int64_t** selection, const int64_t* sizes, void* buffer,
                const int64_t* shape, int64_t buffersize, bool write) {
   if (reader.code() < 0) return reader.code();
   const b2nd_array_t& array = reader.array();
-  Box all;
   int64_t needed = array.sc->typesize;
   for (int i = 0; i < array.ndim; ++i) {
     if (selection[i] == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: no items");
@@ -146,24 +237,25 @@ int Orthogonal(const ArrayReader& reader, int64_t** selection, const int64_t* si
         return Failed(BLOSC2_ERROR_INVALID_INDEX, "selection: there is no such item");
       }
     }
-    all.stop[static_cast<size_t>(i)] = sizes[i];
     needed *= sizes[i];
   }
   if (needed < buffersize) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "selection: the buffer has another size");
   }
-  Selection items(reader);
-  ForEachIndex(array.ndim, all, [&](const Index& k) {
-    Index at{};
-    int64_t position = 0;
-    for (size_t i = 0; i < static_cast<size_t>(array.ndim); ++i) {
-      at[i] = selection[i][k[i]];
-      position = position * shape[i] + k[i];
+  if (needed <= 0) return BLOSC2_ERROR_SUCCESS;
+  const ItemPlaces places(array);
+  std::vector<std::vector<Item>> dimensions(static_cast<size_t>(array.ndim));
+  int64_t stride = 1;  // of the buffer, in items
+  for (int i = array.ndim; i-- > 0;) {
+    std::vector<Item>& items = dimensions[static_cast<size_t>(i)];
+    for (int64_t k = 0; k < sizes[i]; ++k) {
+      items.push_back({.place = places.PartOf(i, selection[i][k]), .position = k * stride});
     }
-    items.Add(at, position);
-    return int{BLOSC2_ERROR_SUCCESS};
-  });
-  return items.Copy(static_cast<std::byte*>(buffer), write);
+    // The array keeps what is written last of an item that is given twice.
+    std::ranges::stable_sort(items, {}, [](const Item& item) { return item.place.nchunk; });
+    stride *= shape[i];
+  }
+  return CopyProduct(reader, dimensions, static_cast<std::byte*>(buffer), write);
 }
 
 }  // namespace
@@ -209,7 +301,8 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const in
   const cairn::blosc2_api::ArrayReader reader(*const_cast<b2nd_array_t*>(array));
   if (reader.code() < 0) return reader.code();
   b2nd_array_t geometry = reader.array();  // C-Blosc2 takes no const shape
-  cairn::blosc2_api::Selection selection(reader);
+  const cairn::blosc2_api::ItemPlaces places(reader.array());
+  std::vector<cairn::blosc2_api::Item> items;
   for (int64_t i = 0; i < ncoords; ++i) {
     if (coords[i] < 0 || coords[i] >= geometry.nitems) {
       return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: there is no such item");
@@ -217,9 +310,9 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t* array, int64_t ncoords, const in
     Index at{};
     blosc2_unidim_to_multidim(static_cast<uint8_t>(geometry.ndim), geometry.shape, coords[i],
                               at.data());
-    selection.Add(at, i);
+    items.push_back({.place = places.PlaceOf(at), .position = i});
   }
-  return selection.Copy(static_cast<std::byte*>(buffer), false);
+  return cairn::blosc2_api::ReadItems(reader, std::move(items), static_cast<std::byte*>(buffer));
 }
 
 // Older headers have another type.

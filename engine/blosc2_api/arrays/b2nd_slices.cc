@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
+#include "engine/base/checked.h"
 #include "engine/blosc2_api/arrays/array_reader.h"
 #include "engine/blosc2_api/arrays/b2nd_geometry.h"
 #include "engine/blosc2_api/process/api.h"
@@ -208,6 +210,20 @@ bool FillsBuffer(const b2nd_array_t& array, const int64_t* start, const int64_t*
   return nbytes == size;
 }
 
+// Returns true if the last chunk of a box that ends at `stop` has a number that is not one of the
+// array's. C-Blosc2 refuses such boxes, and no others that reach past the end.
+bool NeedsMoreChunks(const b2nd_array_t& array, const int64_t* stop) {
+  std::optional<int64_t> last = 0;
+  int64_t nchunks = 1;
+  for (int i = 0; i < array.ndim && last.has_value(); ++i) {
+    const int64_t count = array.extshape[i] / array.chunkshape[i];
+    last = CheckedMul(*last, count);
+    if (last.has_value()) last = CheckedAdd(*last, (stop[i] - 1) / array.chunkshape[i]);
+    nchunks *= count;
+  }
+  return !last.has_value() || *last >= nchunks;
+}
+
 int Copy(const ArrayReader& reader, const int64_t* start, const int64_t* stop, void* items,
          const int64_t* shape, int64_t size, bool write) {
   if (reader.code() < 0) return reader.code();
@@ -226,6 +242,10 @@ int Copy(const ArrayReader& reader, const int64_t* start, const int64_t* stop, v
     needed *= stop[i] - start[i];
   }
   if (size < needed) return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: the buffer is too small");
+  if (needed > 0 && NeedsMoreChunks(array, stop)) {
+    Failed(BLOSC2_ERROR_FAILURE, "array: the box reaches past the last chunk");
+    return BLOSC2_ERROR_FAILURE;
+  }
   if (array.extchunknitems * array.sc->typesize > INT32_MAX - BLOSC2_MAX_OVERHEAD) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "array: its chunks are too large");
   }

@@ -42,10 +42,12 @@ void ApplyEnvironment() {
   if (const auto mode = SplitmodeOfEnvironment(); mode.has_value()) blosc1_set_splitmode(*mode);
 }
 
-// Makes a chunk that C-Blosc 1 reads.
+// Makes a chunk that C-Blosc 1 reads, which has no delta.
 int CompressBlosc1(blosc2_context& context, Bytes src, MutableBytes dst) {
   CompressionOptions options = OptionsOf(context);
   options.format = ChunkFormat::kBlosc1;
+  std::erase_if(options.filters,
+                [](const FilterStage& stage) { return stage.filter == Filter::kDelta; });
   const absl::StatusOr<size_t> size = CompressChunk(src, options, dst);
   if (size.ok()) return static_cast<int>(*size);
   return absl::IsResourceExhausted(size.status()) ? 0 : CodeOf(size.status());
@@ -103,8 +105,7 @@ int blosc2_compress(int clevel, int doshuffle, int32_t typesize, const void* src
   cparams.splitmode = params.splitmode;
   const ContextPtr context(blosc2_create_cctx(cparams));
   if (context == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "compress: wrong parameters");
-  // C-Blosc 1 has no delta, so no chunk with it is for C-Blosc 1.
-  if (!api::WantsBlosc1() || params.delta != 0) {
+  if (!api::WantsBlosc1()) {
     return blosc2_compress_ctx(context.get(), src, srcsize, dest, destsize);
   }
   const int checked = api::CheckCompression(context->cparams, srcsize, destsize, true);

@@ -21,6 +21,10 @@ SplitMode SplitModeOf(int32_t mode) {
 
 }  // namespace
 
+bool TakesDictionary(uint8_t codec) {
+  return codec == BLOSC_ZSTD || codec == BLOSC_LZ4 || codec == BLOSC_LZ4HC;
+}
+
 bool IsZfpOrNdlz(uint8_t codec) {
   return codec >= BLOSC_CODEC_NDLZ && codec <= BLOSC_CODEC_ZFP_FIXED_RATE;
 }
@@ -45,7 +49,8 @@ CompressionOptions OptionsOf(blosc2_context& context) {
         {.filter = static_cast<Filter>(cparams.filters[i]), .meta = cparams.filters_meta[i]});
   }
   options.codec_meta = cparams.compcode_meta;
-  options.use_dict = cparams.use_dict != 0 && cparams.clevel > 0;
+  options.use_dict =
+      cparams.use_dict != 0 && cparams.clevel > 0 && TakesDictionary(cparams.compcode);
   if (NeedsShape(cparams.compcode, cparams.filters)) {
     options.blockshape = BlockshapeOf(context.schunk());
     options.blocksize = 0;
@@ -64,11 +69,6 @@ int CheckCompression(const blosc2_cparams& cparams, int64_t srcsize, int64_t des
     return Failed(BLOSC2_ERROR_MAX_BUFSIZE_EXCEEDED, "compress: room for fewer than 32 bytes");
   }
   if (cparams.clevel > 9) return Failed(BLOSC2_ERROR_CODEC_PARAM, "compress: clevel is above 9");
-  const bool takes_dict = cparams.compcode == BLOSC_ZSTD || cparams.compcode == BLOSC_LZ4 ||
-                          cparams.compcode == BLOSC_LZ4HC;
-  if (codes && cparams.use_dict != 0 && !takes_dict) {
-    return Failed(BLOSC2_ERROR_CODEC_PARAM, "compress: the codec takes no dictionary");
-  }
   if (cparams.typesize <= 0 || cparams.typesize > BLOSC2_MAXTYPESIZE) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "compress: typesize is out of range");
   }

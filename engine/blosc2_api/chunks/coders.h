@@ -16,6 +16,8 @@
 
 namespace cairn::blosc2_api {
 
+// Returns true for the codecs that take a dictionary.
+bool TakesDictionary(uint8_t codec);
 // Returns true for the codecs that code blocks of n-dimensional arrays, and need their shape.
 bool IsZfpOrNdlz(uint8_t codec);
 // Returns true if the codec or one of the filters needs the shape of blocks.
@@ -25,7 +27,8 @@ bool NeedsShape(uint8_t codec, std::span<const uint8_t> filters);
 CompressionOptions OptionsOf(blosc2_context& context);
 
 // Checks parameters as each call that compresses does. Returns 0 or an error code. Without
-// `codes`, nothing will be coded, so the codec does not matter.
+// `codes`, nothing will be coded, so the codec does not matter. OptionsOf leaves
+// out a dictionary that the codec does not take.
 int CheckCompression(const blosc2_cparams& cparams, int64_t srcsize, int64_t destsize, bool codes);
 
 // Returns what compresses with the parameters of the context, which owns it.

@@ -71,6 +71,10 @@ int blosc2_compress_ctx(blosc2_context* context, const void* src, int32_t srcsiz
   const int checked =
       cairn::blosc2_api::CheckCompression(context->cparams, srcsize, destsize, true);
   if (checked < 0) return checked;
+  if (context->cparams.use_dict != 0 &&
+      !cairn::blosc2_api::TakesDictionary(context->cparams.compcode)) {
+    return Failed(BLOSC2_ERROR_CODEC_PARAM, "compress: the codec takes no dictionary");
+  }
   const cairn::Bytes bytes = BytesAt(src, srcsize);
   const bool lacks_shape = cairn::blosc2_api::IsZfpOrNdlz(context->cparams.compcode) &&
                            context->schunk() == nullptr && context->cparams.clevel > 0;

@@ -37,14 +37,14 @@ struct blosc2_frame_s {
   cairn::Mutex fields;
 
   // Returns a chunk, whose bytes stay valid as long as the returned object.
-  virtual absl::StatusOr<cairn::Chunk> Get(int64_t nchunk) const = 0;
+  virtual absl::StatusOr<cairn::Chunk> Get(int64_t nchunk) = 0;
 
   // Returns true if the bytes that Get returned stay where they are without the object, until an
   // edit.
   virtual bool Keeps(int64_t nchunk, const cairn::Chunk& chunk) const = 0;
 
   // Returns the state that Get reads from, or nothing if the chunks are in memory.
-  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Pin() const {
+  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Pin() {
     return std::optional<cairn::Snapshot>();
   }
 

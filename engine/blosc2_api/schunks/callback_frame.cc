@@ -108,7 +108,7 @@ class CallbackFrame final : public blosc2_frame_s {
   // Says what the directory of the frame held when it was read.
   void Found(Directory directory) { directory_ = std::move(directory); }
 
-  absl::StatusOr<Chunk> Get(int64_t nchunk) const override { return memory_->Get(nchunk); }
+  absl::StatusOr<Chunk> Get(int64_t nchunk) override { return memory_->Get(nchunk); }
   bool Keeps(int64_t nchunk, const Chunk& chunk) const override {
     return memory_->Keeps(nchunk, chunk);
   }

@@ -59,7 +59,6 @@ absl::StatusOr<Frame> CreateFrame(const blosc2_schunk& schunk, bool overwrite) {
   options.fingerprint = FingerprintType::k64Bit;
   options.overwrite = overwrite;
   options.file_system = Files();
-  if (schunk.nvlmetalayers == 0) return Frame::Create(path, options);
   {
     CAIRN_ASSIGN_OR_RETURN(Writer writer, Frame::BeginCreate(path, options));
     CAIRN_RETURN_IF_ERROR(StageAll(schunk, writer));
@@ -86,13 +85,14 @@ class FileFrame final : public blosc2_frame_s {
     std::free(cframe_.data());
   }
 
-  absl::StatusOr<Chunk> Get(int64_t nchunk) const override {
+  absl::StatusOr<Chunk> Get(int64_t nchunk) override {
     CAIRN_ASSIGN_OR_RETURN(const std::optional<Snapshot> now, Pin());
     return now->GetChunk(nchunk);
   }
   bool Keeps(int64_t /*nchunk*/, const Chunk& /*chunk*/) const override { return false; }
-  absl::StatusOr<std::optional<Snapshot>> Pin() const override {
+  absl::StatusOr<std::optional<Snapshot>> Pin() override {
     const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(FollowFork());
     CAIRN_RETURN_IF_ERROR(ShowStaged());
     return snapshot_;
   }
@@ -153,17 +153,20 @@ class FileFrame final : public blosc2_frame_s {
 
   absl::Status Begin() override {
     const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(FollowFork());
     if (depth_ == 0) CAIRN_RETURN_IF_ERROR(TakeWriter());
     ++depth_;
     return absl::OkStatus();
   }
   absl::Status End() override {
     const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(FollowFork());
     if (depth_ == 0 || --depth_ > 0) return absl::OkStatus();
     return Finish();
   }
   absl::StatusOr<std::optional<FrameChange>> Refresh() override {
     const MutexLock lock(mutex_);
+    CAIRN_RETURN_IF_ERROR(FollowFork());
     if (is_edited_) return std::optional<FrameChange>();
     // Nobody else commits while this has the writer, which has read what others did before.
     CAIRN_ASSIGN_OR_RETURN(const Snapshot now, depth_ > 0 ? frame_.snapshot() : frame_.Refresh());
@@ -179,7 +182,6 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!owner_.is_here()) CAIRN_RETURN_IF_ERROR(OpenAgain());
     if (writer_.has_value()) return writer_->Resume(kPatience);
     const blosc2_stdio_mmap* const mapped = MmapOf(*schunk_.storage->io);
     if (mapped != nullptr && ModeOf(*mapped) == MmapMode::kRead) {
@@ -192,13 +194,15 @@ class FileFrame final : public blosc2_frame_s {
     return absl::OkStatus();
   }
 
-  // Opens the frame in a forked child: the writer, and the locks of an inherited frame, are those
-  // of the parent.
-  absl::Status OpenAgain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  // Opens the frame in a forked child. The writer with its edits, and the locks of an inherited
+  // frame, are those of the parent.
+  absl::Status FollowFork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (owner_.is_here()) return absl::OkStatus();
     writer_.reset();
+    depth_ = 0;
+    is_edited_ = is_staged_ = has_journal_ = false;
     CAIRN_ASSIGN_OR_RETURN(frame_, OpenFrame(schunk_.storage->urlpath, offset_));
     owner_ = OwnerProcess();
-    has_journal_ = false;
     return absl::OkStatus();
   }
 
@@ -229,7 +233,7 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   // Shows readers what is staged.
-  absl::Status ShowStaged() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  absl::Status ShowStaged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!is_staged_) return absl::OkStatus();
     CAIRN_ASSIGN_OR_RETURN(snapshot_, writer_->StagedSnapshot());
     is_staged_ = false;
@@ -281,13 +285,13 @@ class FileFrame final : public blosc2_frame_s {
   mutable Mutex mutex_;
   OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);
   Frame frame_ ABSL_GUARDED_BY(mutex_);
-  mutable Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
-  mutable std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
+  Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
   const bool keeps_journal_ = WantsJournal();
   int depth_ ABSL_GUARDED_BY(mutex_) = 0;             // of sequences of edits
   bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;    // since the last commit
   bool has_journal_ ABSL_GUARDED_BY(mutex_) = false;  // there are commits after the checkpoint
-  mutable bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;  // readers do not see the last edits yet
+  bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;    // readers do not see the last edits yet
   MutableBytes cframe_;
 };
 

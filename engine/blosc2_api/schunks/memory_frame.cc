@@ -34,7 +34,7 @@ class MemoryFrame final : public blosc2_frame_s {
     if (!keep_origin_) std::free(origin_.data());
   }
 
-  absl::StatusOr<Chunk> Get(int64_t nchunk) const override {
+  absl::StatusOr<Chunk> Get(int64_t nchunk) override {
     const std::optional<Chunk>& chunk = chunks_[static_cast<size_t>(nchunk)];
     if (chunk.has_value()) return *chunk;
     return snapshot_->GetChunk(nchunk);

@@ -10,6 +10,7 @@
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
 #include "engine/blosc2_api/schunks/schunk.h"
+#include "engine/blosc2_api/schunks/serialize.h"
 
 namespace cairn::blosc2_api {
 
@@ -34,7 +35,7 @@ int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
 
 int FlushVlmetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
   ++ChangeTick(schunk);
-  if (schunk.frame == nullptr) return BLOSC2_ERROR_SUCCESS;
+  if (schunk.frame == nullptr || IsCairns(layer)) return BLOSC2_ERROR_SUCCESS;
   const Bytes content = BytesAt(layer.content, layer.content_len);
   const int code = CodeOf(schunk.frame->SetVlmetalayer(layer.name, &content));
   return code < 0 ? code : CodeOf(schunk.frame->Settle());
@@ -138,13 +139,15 @@ int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
   const cairn::blosc2_api::ShownLayers shown(schunk);
+  cairn::blosc2_api::EditBatch batch(*schunk);
   if (blosc2_vlmeta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is taken or too long");
   }
   const int number =
       cairn::blosc2_api::AddVlmetalayer(*schunk, name, BytesAt(content, content_len));
   if (number < 0) return number;
-  const int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, *schunk->vlmetalayers[number]);
+  int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, *schunk->vlmetalayers[number]);
+  if (flushed >= 0) flushed = batch.End();
   if (flushed >= 0) return number;
   --schunk->nvlmetalayers;
   cairn::blosc2_api::FreeLayer(schunk->vlmetalayers[number]);
@@ -157,13 +160,15 @@ int blosc2_vlmeta_update(blosc2_schunk* schunk, const char* name, uint8_t* conte
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
   const cairn::blosc2_api::ShownLayers shown(schunk);
+  cairn::blosc2_api::EditBatch batch(*schunk);
   const int number = blosc2_vlmeta_exists(schunk, name);
   if (number < 0) return number;
   blosc2_metalayer& layer = *schunk->vlmetalayers[number];
   if (!cairn::blosc2_api::Replace(layer, BytesAt(content, content_len))) {
     return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "vlmetalayer: memory");
   }
-  const int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, layer);
+  int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, layer);
+  if (flushed >= 0) flushed = batch.End();
   return flushed < 0 ? flushed : number;
 }
 
@@ -189,10 +194,11 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
 
 int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
   const cairn::blosc2_api::ShownLayers shown(schunk);
+  cairn::blosc2_api::EditBatch batch(*schunk);
   const int number = blosc2_vlmeta_exists(schunk, name);
   if (number < 0) return number;
   ++cairn::blosc2_api::ChangeTick(*schunk);
-  if (schunk->frame != nullptr) {
+  if (schunk->frame != nullptr && !cairn::blosc2_api::IsCairns(*schunk->vlmetalayers[number])) {
     const int code = cairn::blosc2_api::CodeOf(
         schunk->frame->SetVlmetalayer(schunk->vlmetalayers[number]->name, nullptr));
     if (code < 0) return code;
@@ -203,8 +209,8 @@ int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
   std::ranges::copy(layers.subspan(static_cast<size_t>(number) + 1), layers.begin() + number);
   layers.back() = nullptr;
   --schunk->nvlmetalayers;
-  const int settled =
-      schunk->frame == nullptr ? 0 : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+  int settled = schunk->frame == nullptr ? 0 : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+  if (settled >= 0) settled = batch.End();
   return settled < 0 ? settled : schunk->nvlmetalayers;
 }
 

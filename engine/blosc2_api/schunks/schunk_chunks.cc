@@ -133,13 +133,19 @@ int64_t Settled(const blosc2_schunk& schunk, EditBatch& batch) {
   return code < 0 ? code : schunk.nchunks;
 }
 
-int64_t Insert(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy, int refused) {
+// Inserts a chunk before chunk `before`, or appends it.
+int64_t Insert(blosc2_schunk& schunk, std::optional<int64_t> before, uint8_t* chunk, bool copy,
+               int refused) {
   NewChunk taken;
-  int code = Take(chunk, copy, taken);
+  int code = before.has_value() ? int{BLOSC2_ERROR_SUCCESS} : Take(chunk, copy, taken);
   EditBatch batch(schunk);
-  const bool at_end = nchunk == schunk.nchunks;
   if (code >= 0) code = SyncWithFile(schunk);
-  if (at_end) nchunk = schunk.nchunks;
+  const int64_t nchunk = before.value_or(schunk.nchunks);
+  if (before.has_value()) {
+    // A chunk that has no place stays the caller's.
+    if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks + 1);
+    if (code >= 0) code = Take(chunk, copy, taken);
+  }
   const int32_t chunksize = schunk.chunksize;
   if (code >= 0) code = CheckBlocks(schunk, taken.head, schunk.nchunks, refused);
   if (code >= 0) code = FitChunksize(schunk, taken.head, nchunk, refused);
@@ -250,14 +256,11 @@ using cairn::blosc2_api::ChunkHead;
 using cairn::blosc2_api::Failed;
 
 int64_t blosc2_schunk_append_chunk(blosc2_schunk* schunk, uint8_t* chunk, bool copy) {
-  return cairn::blosc2_api::Insert(*schunk, schunk->nchunks, chunk, copy,
-                                   BLOSC2_ERROR_CHUNK_APPEND);
+  return cairn::blosc2_api::Insert(*schunk, std::nullopt, chunk, copy, BLOSC2_ERROR_CHUNK_APPEND);
 }
 
 int64_t blosc2_schunk_insert_chunk(blosc2_schunk* schunk, int64_t nchunk, uint8_t* chunk,
                                    bool copy) {
-  const int code = CheckNumber(*schunk, nchunk, schunk->nchunks + 1);
-  if (code < 0) return code;
   return cairn::blosc2_api::Insert(*schunk, nchunk, chunk, copy, BLOSC2_ERROR_CHUNK_INSERT);
 }
 

@@ -26,7 +26,10 @@ bool InMemoryFrame(const blosc2_schunk& schunk) {
 
 // Returns the frame of a super-chunk as its file is now. Its owner is `owner` or the super-chunk.
 absl::StatusOr<MutableBytes> FrameOf(blosc2_schunk& schunk, CframePtr& owner) {
-  if (SyncWithFile(schunk) < 0) return absl::DataLossError("super-chunk: its file cannot be read");
+  // python-blosc2 cuts the file of a super-chunk without chunks before it writes what this returns.
+  if (SyncWithFile(schunk) < 0 && schunk.nchunks > 0) {
+    return absl::DataLossError("super-chunk: its file cannot be read");
+  }
   if (InMemoryFrame(schunk) && !schunk.view) return schunk.frame->Cframe();
   CAIRN_ASSIGN_OR_RETURN(const MutableBytes cframe, Serialize(schunk));
   owner.reset(cframe.data());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "cairn/frame.h"
 #include "engine/base/bytes.h"
@@ -13,14 +14,6 @@
 #include "engine/storage/memory_file_system.h"
 
 namespace cairn::blosc2_api {
-
-namespace {
-
-bool TakesDictionary(uint8_t codec) {
-  return codec == BLOSC_ZSTD || codec == BLOSC_LZ4 || codec == BLOSC_LZ4HC;
-}
-
-}  // namespace
 
 CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
   CreateOptions options;
@@ -64,6 +57,11 @@ CreateOptions CreateOptionsOf(const blosc2_schunk& schunk) {
   return options;
 }
 
+bool IsCairns(const blosc2_metalayer& layer) {
+  const std::string_view name = layer.name;
+  return name == "cairn" || name == "cairn.fp";
+}
+
 absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer) {
   for (int64_t i = 0; i < schunk.nchunks; ++i) {
     CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, GetChunk(schunk, i));
@@ -71,6 +69,7 @@ absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer) {
   }
   for (int i = 0; i < schunk.nvlmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk.vlmetalayers[i];
+    if (IsCairns(layer)) continue;
     CAIRN_RETURN_IF_ERROR(
         writer.SetVlmetalayer(layer.name, BytesAt(layer.content, layer.content_len)));
   }

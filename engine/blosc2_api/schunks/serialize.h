@@ -15,6 +15,10 @@ namespace cairn::blosc2_api {
 // Returns the options of an empty frame with the parameters and metalayers of a super-chunk.
 CreateOptions CreateOptionsOf(const blosc2_schunk& schunk);
 
+// Returns true for a vlmetalayer with a name that only Cairn may write. C-Blosc2 lists two of them
+// in Cairn's frames, and programs copy all that they see. Frames do not get them.
+bool IsCairns(const blosc2_metalayer& layer);
+
 // Stages all chunks and vlmetalayers of a super-chunk in the writer of such a frame.
 absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer);
 
