@@ -12,7 +12,6 @@ namespace {
 // Copies that may write up to this much past their end are used only at that distance from the end
 // of the output.
 constexpr size_t kSlack = 64;
-constexpr size_t kMaxLiterals = 32;
 // The longest opcode of literals. A match is longer only if it is very long.
 constexpr size_t kMaxOpcode = 1 + kMaxLiterals;
 constexpr size_t kLong = 7;

@@ -16,7 +16,6 @@ namespace cairn::codec {
 namespace {
 
 constexpr int kMaxHashBits = 14;
-constexpr size_t kMaxLiterals = 32;
 constexpr size_t kFirstFarDistance = 8192;
 // The format allows 73727, but C-Blosc2 stops here.
 constexpr size_t kMaxDistance = 73724;

@@ -15,7 +15,7 @@ namespace cairn::codec {
 
 namespace {
 
-struct Free {
+struct FreeCodec {
   void operator()(libdeflate_compressor* compressor) const {
     libdeflate_free_compressor(compressor);
   }
@@ -82,8 +82,8 @@ class Libdeflate final : public StreamCodec {
   }
 
  private:
-  std::unique_ptr<libdeflate_compressor, Free> compressor_;
-  std::unique_ptr<libdeflate_decompressor, Free> decompressor_;
+  std::unique_ptr<libdeflate_compressor, FreeCodec> compressor_;
+  std::unique_ptr<libdeflate_decompressor, FreeCodec> decompressor_;
   int level_ = 0;  // of compressor_
 };
 

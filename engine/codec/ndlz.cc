@@ -288,9 +288,9 @@ class Encoder {
 };
 
 // Decodes one stream. Reads it only inside its bounds.
-class Decoder {
+class NdlzDecoder {
  public:
-  Decoder(const Form& form, Bytes src, MutableBytes dst)
+  NdlzDecoder(const Form& form, Bytes src, MutableBytes dst)
       : form_(form), src_(src), dst_(dst), reader_(src, "NDLZ stream") {}
 
   absl::Status Run() {
@@ -402,7 +402,7 @@ class Ndlz final : public StreamCodec {
   absl::Status Decompress(Bytes src, MutableBytes dst, const PluginCall& call) override {
     const Form* const form = FormOf(call.meta);
     if (form == nullptr) return DataLoss("NDLZ: cells of %d: expected 4 or 8", call.meta);
-    return Decoder(*form, src, dst).Run();
+    return NdlzDecoder(*form, src, dst).Run();
   }
 };
 

@@ -18,7 +18,7 @@ namespace cairn::codec {
 
 namespace {
 
-struct Free {
+struct CloseZfp {
   void operator()(zfp_stream* stream) const { zfp_stream_close(stream); }
   void operator()(zfp_field* field) const { zfp_field_free(field); }
   void operator()(bitstream* bits) const { stream_close(bits); }
@@ -75,9 +75,9 @@ struct Coder {
     return bits != nullptr;
   }
 
-  std::unique_ptr<bitstream, Free> bits;
-  std::unique_ptr<zfp_stream, Free> stream;
-  std::unique_ptr<zfp_field, Free> field;
+  std::unique_ptr<bitstream, CloseZfp> bits;
+  std::unique_ptr<zfp_stream, CloseZfp> stream;
+  std::unique_ptr<zfp_field, CloseZfp> field;
 };
 
 // Returns the largest magnitude of the items, which is infinite if one of them is infinite or NaN.

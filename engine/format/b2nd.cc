@@ -14,7 +14,7 @@ namespace cairn::format {
 namespace {
 
 constexpr int kFields = 7;
-constexpr uint8_t kVersion = 0;
+constexpr uint8_t kLayerVersion = 0;
 constexpr uint8_t kStr32 = 0xDB;
 
 template <typename T>
@@ -68,7 +68,7 @@ absl::StatusOr<ArrayInfo> ParseB2nd(Bytes content) {
 std::vector<std::byte> EncodeB2nd(const ArrayInfo& array) {
   ByteWriter writer;
   writer.U8(msgpack::FixArray(kFields));
-  writer.U8(kVersion);
+  writer.U8(kLayerVersion);
   writer.U8(static_cast<uint8_t>(array.shape.size()));
   WriteExtents(writer, array.shape);
   WriteExtents(writer, array.chunkshape);

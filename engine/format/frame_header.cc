@@ -20,7 +20,7 @@ constexpr uint8_t kFlagsMarker = 0xA4;
 constexpr uint8_t kVersionMask = 0x0F;
 constexpr uint8_t kOffsets64 = 0x10;
 constexpr uint8_t kVariableChunks = 0x40;
-constexpr uint8_t kVlBlocks = 0x80;
+constexpr uint8_t kHeaderVlBlocks = 0x80;
 
 constexpr uint8_t kCodecMask = 0x0F;
 // From this codec nibble on, byte 0x4D holds the id.
@@ -149,7 +149,7 @@ absl::StatusOr<FrameHeader> ParseFrameHeader(Bytes bytes) {
   ByteReader reader(bytes, kFrameHeaderSection);
   FrameHeader header;
   const HeaderFlags flags = ReadHeaderFields(reader, kFixedHeaderSize, header);
-  header.vlblocks = (flags.general & kVlBlocks) != 0;
+  header.vlblocks = (flags.general & kHeaderVlBlocks) != 0;
   header.layout = static_cast<Layout>(flags.frame_type);
   header.split_mode = static_cast<SplitMode>((flags.other & kSplitModeMask) + 1);
   header.has_vlmetalayers = reader.U8("vlmetalayers") == msgpack::kTrue;
@@ -210,7 +210,7 @@ std::vector<std::byte> EncodeFixedHeader(const FrameHeader& header) {
   writer.Be(header.frame_size);
   writer.U8(kFlagsMarker);
   writer.U8(static_cast<uint8_t>(version | kOffsets64 | (variable ? kVariableChunks : 0) |
-                                 (header.vlblocks ? kVlBlocks : 0)));
+                                 (header.vlblocks ? kHeaderVlBlocks : 0)));
   writer.U8(static_cast<uint8_t>(header.layout));
   writer.U8(static_cast<uint8_t>(std::min(codec_id, kUserCodec) | (header.clevel << 4)));
   writer.U8(static_cast<uint8_t>(static_cast<int>(header.split_mode) - 1));

@@ -13,9 +13,9 @@ namespace cairn::format {
 
 namespace {
 
-constexpr uint32_t kVersion = 1;
-constexpr uint32_t kVlBlocks = 1;
-constexpr uint64_t kRunSize = 4 + 8 + 8;
+constexpr uint32_t kIncrementVersion = 1;
+constexpr uint32_t kIncrementVlBlocks = 1;
+constexpr uint64_t kChunkRunSize = 4 + 8 + 8;
 
 IncrementRun ReadRun(ByteReader& reader) {
   IncrementRun run;
@@ -59,11 +59,11 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
   ByteReader reader(layer, "increment");
   ReadHeadIfAny(reader);
   const uint32_t version = reader.Le<uint32_t>("version");
-  if (reader.ok() && version != kVersion) {
+  if (reader.ok() && version != kIncrementVersion) {
     return Unimplemented("increment: version %d", version);
   }
   Increment increment;
-  increment.vlblocks = (reader.Le<uint32_t>("flags") & kVlBlocks) != 0;
+  increment.vlblocks = (reader.Le<uint32_t>("flags") & kIncrementVlBlocks) != 0;
   increment.base = reader.Le<uint64_t>("base");
   increment.result = reader.Le<uint64_t>("result");
   increment.since_generation = reader.Le<uint64_t>("generation before");
@@ -76,7 +76,7 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
     reader.Fail("size", "is negative");
   }
   const uint64_t nruns = reader.Le<uint64_t>("runs");
-  if (nruns > reader.remaining() / kRunSize) reader.Fail("runs", "%d", nruns);
+  if (nruns > reader.remaining() / kChunkRunSize) reader.Fail("runs", "%d", nruns);
   for (uint64_t i = 0; i < nruns && reader.ok(); ++i) increment.runs.push_back(ReadRun(reader));
   const uint32_t nlayers = reader.Le<uint32_t>("layer edits");
   for (uint32_t i = 0; i < nlayers && reader.ok(); ++i) {
@@ -91,8 +91,8 @@ absl::StatusOr<Increment> ParseIncrement(Bytes layer) {
 
 std::vector<std::byte> EncodeIncrement(const Increment& increment) {
   ByteWriter writer = BeginBinary();
-  writer.Le(kVersion);
-  writer.Le(increment.vlblocks ? kVlBlocks : uint32_t{0});
+  writer.Le(kIncrementVersion);
+  writer.Le(increment.vlblocks ? kIncrementVlBlocks : uint32_t{0});
   writer.Le(increment.base);
   writer.Le(increment.result);
   writer.Le(increment.since_generation);

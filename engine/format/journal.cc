@@ -19,7 +19,7 @@ constexpr auto kHashSize = static_cast<size_t>(kRecordHashSize);
 // The codes follow the order of ChunkEdit.
 enum class EditCode : uint32_t { kInsert = 1, kReplace = 2, kErase = 3, kReorder = 4 };
 
-constexpr uint32_t kVlBlocks = 1;
+constexpr uint32_t kTotalsVlBlocks = 1;
 
 // A flag of a kAppend: everything before the record was durable.
 constexpr uint8_t kDurableUpToHere = 1;
@@ -99,7 +99,7 @@ PartialEdit ReadPartial(ByteReader& reader) {
 
 void WriteTotals(const CommitTotals& totals, ByteWriter& writer) {
   writer.Le(totals.nchunks, totals.nbytes, totals.stored_bytes, totals.chunksize,
-            totals.vlblocks ? kVlBlocks : 0);
+            totals.vlblocks ? kTotalsVlBlocks : 0);
 }
 
 CommitTotals ReadTotals(ByteReader& reader) {
@@ -108,7 +108,7 @@ CommitTotals ReadTotals(ByteReader& reader) {
   totals.nbytes = reader.Le<int64_t>("nbytes");
   totals.stored_bytes = reader.Le<int64_t>("stored bytes");
   totals.chunksize = reader.Le<int32_t>("chunksize");
-  totals.vlblocks = (reader.Le<uint32_t>("flags") & kVlBlocks) != 0;
+  totals.vlblocks = (reader.Le<uint32_t>("flags") & kTotalsVlBlocks) != 0;
   return totals;
 }
 

@@ -15,10 +15,10 @@ namespace cairn::format {
 
 namespace {
 
-constexpr size_t kHashSize = sizeof(uint64_t);
+constexpr size_t kPieceHashSize = sizeof(uint64_t);
 constexpr size_t kLeastPiece = 2;  // bytes
 // The version of everything that follows the record. With another version there are no summaries.
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kSummaryVersion = 2;
 
 // Returns a hash that differs for a copy elsewhere, or after another checkpoint.
 uint64_t BoundHash(Bytes bytes, uint64_t identity) { return Xxh3(bytes) + identity; }
@@ -101,7 +101,7 @@ void WritePieces(std::span<const IndexPiece> pieces, int64_t chunks, ByteWriter&
 
 uint64_t SummaryIdentity(uint64_t base, int64_t frame_size) {
   ByteWriter writer;
-  writer.Le(base, frame_size, kVersion);
+  writer.Le(base, frame_size, kSummaryVersion);
   return Xxh3(writer.written());
 }
 
@@ -196,7 +196,7 @@ std::vector<std::byte> EncodeSummary(JournalSummary& summary, const CommitRecord
   ByteWriter pieces;
   WritePieces(summary.pieces, commit.totals->nchunks, pieces);
   const size_t fields = 3 * sizeof(uint64_t) + (summary.tables.size() + 1) * 3 * sizeof(uint64_t) +
-                        pieces.size() + kHashSize;
+                        pieces.size() + kPieceHashSize;
   const size_t nbytes = record.size() + fields + entries.size();
   summary.tables.push_back(
       {.position = position + chunk::kHeaderSize + static_cast<int64_t>(record.size() + fields),

@@ -22,19 +22,19 @@ struct Day {
 };
 constexpr std::array<Day, 3> kDays = {{{"today", 0}, {"yesterday", -1}, {"tomorrow", 1}}};
 
-struct Span {
+struct UnitWord {
   std::string_view word;
   int64_t nanos = 0;  // 0 for days
   int64_t days = 0;
 };
-constexpr std::array<Span, 8> kSpans = {{{"ns", 1},
-                                         {"us", 1'000},
-                                         {"ms", 1'000'000},
-                                         {"s", 1'000'000'000},
-                                         {"m", 60'000'000'000},
-                                         {"h", 3'600'000'000'000},
-                                         {"d", 0, 1},
-                                         {"w", 0, 7}}};
+constexpr std::array<UnitWord, 8> kSpans = {{{"ns", 1},
+                                             {"us", 1'000},
+                                             {"ms", 1'000'000},
+                                             {"s", 1'000'000'000},
+                                             {"m", 60'000'000'000},
+                                             {"h", 3'600'000'000'000},
+                                             {"d", 0, 1},
+                                             {"w", 0, 7}}};
 
 constexpr std::string_view kNow = "now";
 
@@ -91,7 +91,7 @@ absl::StatusOr<int64_t> ParseRelative(std::string_view text, TimeUnit unit, int6
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   if (error != std::errc() || number < 0) return NotRelative(text);
   rest.remove_prefix(static_cast<size_t>(end - rest.data()));
-  const auto span = std::ranges::find(kSpans, rest, &Span::word);
+  const auto span = std::ranges::find(kSpans, rest, &UnitWord::word);
   if (span == kSpans.end()) return NotRelative(text);
   if (negative) number = -number;
   if (span->days == 0) {
