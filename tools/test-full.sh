@@ -49,6 +49,8 @@ build_release() {
 run_release() {
   tools/install-deps.sh chromium
   build_and_test_release
+  begin_sqlite_suite
+  end_script
   begin_object_store
   end_script
 }

@@ -160,7 +160,11 @@ build_and_test_core() {
 release_options=(--buildtype=release -Dwerror=true -Dlibdeflate=enabled -Ddefault_library=both)
 build_and_test_release() {
   build_and_test build-test-release "${release_options[@]}"
-  add_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
+}
+
+# It runs on one processor, so it runs beside other checks. `end_script` adds what it counts.
+begin_sqlite_suite() {
+  begin_script "SQLite's test-suite" tools/test-sqlite.sh build-test-release
 }
 
 # Most of its time passes in the store, so it runs beside a build. `end_script` adds what it counts.

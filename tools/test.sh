@@ -22,17 +22,19 @@ source tools/test-runs.sh
 
 [[ -n ${CXX-} ]] || use_compiler gcc g++
 if [[ ${1-} == --sanitize ]]; then
-  # They look at plots, count instructions and check locks.
-  tools/install-deps.sh chromium valgrind clang
+  # They look at plots, count instructions, check locks and run SQLite's own suite.
+  tools/install-deps.sh chromium valgrind clang tcl tcl-dev make
   use_peer
   percent=${CAIRN_SEARCH_PERCENT-}
   export CAIRN_SEARCH_PERCENT=${percent:-15}
   # Searches, and what calls the tool or a peer: with sanitizers they take several times as long.
   suites=cli,concurrency,crash,hdf5,interop,packaging,python,sequences,sqlite,vectors \
     build_and_test_release
+  begin_sqlite_suite
   count_check locks tools/check-locks.sh build-test-release
   count_check costs tools/bench/costs.sh build-test-release
   count_check bench meson compile -C build-test-release cairn-bench
+  end_script
   check_packages
   begin_object_store
   # What reaches each line of the engine.

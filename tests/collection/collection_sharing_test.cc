@@ -224,7 +224,7 @@ TEST_F(CollectionSharingTest, SpaceOfAMemberIsUsedAgainBesideReadersThatGoOn) {
   ASSERT_TRUE(IsOk(writer->Commit().status()));
   Collection reader = Open();
   uint32_t random = 1;
-  for (int commit = 0; commit < 700; ++commit) {
+  for (int commit = 0; commit < 450; ++commit) {
     for (int32_t& value : values)
       value = static_cast<int32_t>(random = random * 1664525 + 1013904223);
     ASSERT_TRUE(IsOk(writer->Edit("/a")->WriteItems(0, values)));

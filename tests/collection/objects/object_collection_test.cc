@@ -326,7 +326,7 @@ TEST_F(ObjectCollectionTest, AWriterThatClosesPutsAtMostTwoObjectsForACommit) {
   Content content;
   for (int i = 0; i < 60; ++i) content["/m" + std::to_string(i)] = Range(0, 10);
   Make(content);
-  for (int32_t day = 1; day < 100; ++day) {
+  for (int32_t day = 1; day < 65; ++day) {
     CollectionWriter writer = OpenWriter();
     for (const auto& [name, items] : content) {
       ASSERT_TRUE(IsOk(Stage(writer, name, {9 + day})));

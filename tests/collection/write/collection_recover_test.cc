@@ -17,6 +17,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/files.h"
 #include "tests/support/no_threads.h"
+#include "tests/support/search.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -127,7 +128,7 @@ TEST_F(CollectionRecoverTest, LedgerWithAChangedByteIsMadeAgain) {
   fs::copy(path_, whole, fs::copy_options::recursive);
   const auto size = static_cast<int64_t>(fs::file_size(path_ + "/embed.b2e"));
   int64_t made = 0;
-  for (int64_t at = 0; at < size; at += 3) {
+  for (int64_t at = 0; at < size; at += 3 * test::kTryEach) {
     SCOPED_TRACE(at);
     fs::remove_all(path_);
     fs::copy(whole, path_, fs::copy_options::recursive);
