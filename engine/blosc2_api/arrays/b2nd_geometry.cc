@@ -90,34 +90,13 @@ struct Runs {
   int64_t dst_stride = 0;
 };
 
-// Copies runs whose size the compiler knows. A call for each would take longer than the copy.
-template <size_t nbytes>
-void CopyShort(const Runs& runs, const std::byte* src, std::byte* dst) {
-  for (int64_t i = 0; i < runs.count; ++i) {
-    CopyBytes(Bytes(src, nbytes), MutableBytes(dst, nbytes));
-    src += runs.src_stride;
-    dst += runs.dst_stride;
-  }
-}
-
 void Copy(const Runs& runs, const std::byte* src, std::byte* dst) {
-  switch (runs.nbytes) {
-    case 1:
-      return CopyShort<1>(runs, src, dst);
-    case 2:
-      return CopyShort<2>(runs, src, dst);
-    case 4:
-      return CopyShort<4>(runs, src, dst);
-    case 8:
-      return CopyShort<8>(runs, src, dst);
-    case 16:
-      return CopyShort<16>(runs, src, dst);
-    default:
-      for (int64_t i = 0; i < runs.count; ++i) {
-        CopyBytes(BytesAt(src + i * runs.src_stride, runs.nbytes),
-                  MutableBytesAt(dst + i * runs.dst_stride, runs.nbytes));
-      }
-  }
+  WithSize(static_cast<size_t>(runs.nbytes), [&](auto nbytes) {
+    for (int64_t i = 0; i < runs.count; ++i) {
+      CopyBytes(Bytes(src + i * runs.src_stride, nbytes),
+                MutableBytes(dst + i * runs.dst_stride, nbytes));
+    }
+  });
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #define CAIRN_ENGINE_BLOSC2_API_ARRAYS_B2ND_GEOMETRY_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "absl/functional/function_ref.h"
 
@@ -43,6 +45,26 @@ int ForEachChunk(const b2nd_array_t& array, const Box& box,
 // of the box.
 int ForEachBlock(const b2nd_array_t& array, const Box& chunk, const Box& box,
                  absl::FunctionRef<int(int64_t nblock, const Box& items)> visit);
+
+// Calls copy(size), with a size that the compiler knows if it is one of the common sizes of items.
+// Copying them by calls of memcpy would take longer than the copy itself.
+template <typename Copy>
+void WithSize(size_t size, const Copy& copy) {
+  switch (size) {
+    case 1:
+      return copy(std::integral_constant<size_t, 1>());
+    case 2:
+      return copy(std::integral_constant<size_t, 2>());
+    case 4:
+      return copy(std::integral_constant<size_t, 4>());
+    case 8:
+      return copy(std::integral_constant<size_t, 8>());
+    case 16:
+      return copy(std::integral_constant<size_t, 16>());
+    default:
+      return copy(size);
+  }
+}
 
 // Copies a box between two buffers of items in C order: the items from `src_start` on of a buffer
 // of shape `src_shape` to `dst_start` of another one.

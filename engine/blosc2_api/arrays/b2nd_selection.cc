@@ -81,7 +81,7 @@ class ChunkLoader {
         block_nbytes_(int64_t{reader.array().blocknitems} * schunk_.typesize),
         chunk_(std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(size_))) {}
 
-  MutableBytes item(int64_t byte) { return MutableBytesAt(&chunk_[byte], schunk_.typesize); }
+  std::byte* at(int64_t byte) { return &chunk_[static_cast<size_t>(byte)]; }
   int64_t nitems() const { return size_ / schunk_.typesize; }
 
   int Load(int64_t nchunk) {
@@ -106,7 +106,7 @@ class ChunkLoader {
     const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
     if (!chunk.ok()) return BLOSC2_ERROR_FAILURE;
     for (const auto& [begin, end] : parts) {
-      const MutableBytes part = MutableBytesAt(&chunk_[begin], end - begin);
+      const MutableBytes part = MutableBytesAt(at(begin), end - begin);
       if (reader_.GetBytes(*chunk, nchunk, begin, part) < 0) return Load(nchunk);
     }
     return BLOSC2_ERROR_SUCCESS;
@@ -158,7 +158,7 @@ int ReadItems(const ArrayReader& reader, std::vector<Item> items, std::byte* buf
     const int code = loader.LoadItems(nchunk, bytes);
     if (code < 0) return code;
     for (; begin != end; ++begin) {
-      CopyBytes(loader.item(begin->place.byte),
+      CopyBytes(Bytes(loader.at(begin->place.byte), typesize),
                 {buffer + static_cast<size_t>(begin->position) * typesize, typesize});
     }
   }
@@ -217,9 +217,12 @@ int CopyProduct(const ArrayReader& reader, std::span<const std::vector<Item>> di
     }
     const int loaded = reads_few ? loader.LoadItems(nchunk, bytes) : loader.Load(nchunk);
     if (loaded < 0) return loaded;
-    ForEachItem(in_chunk, 0, 0, [&](int64_t byte, int64_t position) {
-      const MutableBytes in_buffer = MutableBytesAt(buffer + position * typesize, typesize);
-      CopyBytes(write ? in_buffer : loader.item(byte), write ? loader.item(byte) : in_buffer);
+    WithSize(static_cast<size_t>(typesize), [&](auto size) {
+      ForEachItem(in_chunk, 0, 0, [&](int64_t byte, int64_t position) {
+        const MutableBytes item(loader.at(byte), size);
+        const MutableBytes in_buffer(buffer + position * static_cast<int64_t>(size), size);
+        CopyBytes(write ? in_buffer : item, write ? item : in_buffer);
+      });
     });
     return write ? loader.Store(nchunk) : int{BLOSC2_ERROR_SUCCESS};
   });
