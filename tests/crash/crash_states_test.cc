@@ -58,6 +58,7 @@ CrashFrame SummariesOfFreeSizes() {
   CrashFrame frame = CrashFrame::Summaries(true);
   frame.name = "SummariesOfFreeSizes";
   frame.free_sizes = true;
+  frame.late_size = true;
   return frame;
 }
 

@@ -153,7 +153,9 @@ std::string Examiner::GoOn(SimulatedDisk& disk, const FrameModel& found) {
   }
   absl::StatusOr<OpenedFrame> frame = Open(disk);
   if (!frame.ok()) return Fault("does not open again", frame.status());
-  absl::StatusOr<Writer> writer = frame->OpenWriter();
+  WriterOptions options;
+  options.chunksize = model.first_chunksize().value_or(options.chunksize);
+  absl::StatusOr<Writer> writer = frame->OpenWriter(options);
   if (!writer.ok()) return Fault("does not open for writing", writer.status());
   std::string fault =
       Fault("the writer does not see it", ExpectState(writer->StagedSnapshot(), model));

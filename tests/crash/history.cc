@@ -38,7 +38,9 @@ class ContentHash {
 
 uint64_t ContentOf(const FrameModel& model) {
   ContentHash hash;
-  hash.Add(AsBytes(std::to_string(model.chunksize())));
+  // -1 if the first chunk is to decide it.
+  const int32_t chunksize = model.first_chunksize().has_value() ? -1 : model.chunksize();
+  hash.Add(AsBytes(std::to_string(chunksize)));
   for (const Buffer& chunk : model.chunks()) hash.Add(chunk);
   hash.Add(model.metalayers());
   hash.Add(model.vlmetalayers());
@@ -47,8 +49,9 @@ uint64_t ContentOf(const FrameModel& model) {
 
 absl::StatusOr<uint64_t> ReadContent(const Snapshot& snapshot) {
   ContentHash hash;
-  hash.Add(AsBytes(std::to_string(snapshot.info().chunksize.value_or(0))));
-  for (int64_t i = 0; i < snapshot.info().nchunks; ++i) {
+  const FrameInfo& info = snapshot.info();
+  hash.Add(AsBytes(std::to_string(info.variable_chunks ? 0 : info.chunksize.value_or(-1))));
+  for (int64_t i = 0; i < info.nchunks; ++i) {
     CAIRN_ASSIGN_OR_RETURN(const int32_t size, snapshot.ChunkNbytes(i));
     Buffer chunk(static_cast<size_t>(size));
     CAIRN_RETURN_IF_ERROR(snapshot.ReadChunk(i, chunk));

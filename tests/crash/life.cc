@@ -53,7 +53,7 @@ absl::Status Life::Start() {
 absl::Status Life::Create(bool overwrite) {
   CreateOptions options;
   options.compression.clevel = 0;
-  options.chunksize = setup_.chunksize;
+  options.chunksize = setup_.late_size ? ChunkSize::AsFirstChunk() : ChunkSize(setup_.chunksize);
   options.layout = setup_.layout;
   options.fingerprint = setup_.fingerprint;
   options.metalayers = {{.name = "m", .content = Noise(setup_.metalayer_size)}};
@@ -65,6 +65,7 @@ absl::Status Life::Create(bool overwrite) {
     metalayers.insert(metalayers.begin(), LayerOfLine(0, setup_.chunksize));
   }
   committed_ = FrameModel(options.compression.typesize, setup_.chunksize, metalayers);
+  if (setup_.late_size) committed_->LeaveSizeToFirstChunk(setup_.chunksize);
   history_.Add(*committed_);
   Begin(overwrite ? "overwrite" : "create");
   CAIRN_RETURN_IF_ERROR(Frame::Create(OpenedFrame::kPath, options).status());
@@ -77,7 +78,8 @@ absl::Status Life::OpenWriter() {
   staged_ = committed_;
   edited_ = false;
   Begin("open for writing");
-  CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter({.free_shapes = setup_.free_sizes}));
+  CAIRN_ASSIGN_OR_RETURN(writer_, frame_->OpenWriter({.chunksize = setup_.chunksize,
+                                                      .free_shapes = setup_.free_sizes}));
   CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, writer_->StagedSnapshot());
   end_ = EndOf(snapshot);
   Check(snapshot, ContentOf(*committed_), "opened for writing");

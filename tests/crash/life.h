@@ -40,6 +40,7 @@ struct CrashFrame {
   bool shrinks = false;         // and then much dies at once
   bool summaries = false;       // of the journal are often made
   bool free_sizes = false;      // of chunks, and the chunksize changes
+  bool late_size = false;       // the first chunk sets the chunksize
   frame::ReplayChecks rules = {};
 
   // Its checkpoints are made during commits.
@@ -72,7 +73,11 @@ struct CrashFrame {
 
   // The chunksize changes while there are no chunks, and chunks of other sizes are inserted.
   static CrashFrame FreeSizes() {
-    return {.name = "FreeSizes", .chunksize = 400, .reuses = true, .free_sizes = true};
+    return {.name = "FreeSizes",
+            .chunksize = 400,
+            .reuses = true,
+            .free_sizes = true,
+            .late_size = true};
   }
 
   OpeningRules opening() const {

@@ -70,8 +70,13 @@ Verdict FrameModel::Judge(const NewChunk& chunk, bool last) const {
   return verdict;
 }
 
+void FrameModel::DecideChunksize(int32_t chunksize) {
+  if (std::exchange(first_chunksize_, 0) > 0) chunksize_ = chunksize;
+}
+
 void FrameModel::AddItems(Bytes items) {
   vlblocks_ = false;
+  DecideChunksize(first_chunksize_);
   if (!fixed_chunks()) return chunks_.push_back(ToVector(items));
   while (!items.empty()) {
     if (!EndsShort()) chunks_.emplace_back();
@@ -112,6 +117,7 @@ Verdict FrameModel::Insert(int64_t nchunk, const NewChunk& chunk) {
   verdict.RefuseIf(nchunk == nchunks() && EndsShort(), StatusCode::kFailedPrecondition);
   if (!verdict.ok()) return verdict;
   vlblocks_ = chunk.vlblocks;
+  DecideChunksize(static_cast<int32_t>(chunk.items.size()));
   chunks_.insert(chunks_.begin() + nchunk, chunk.items);
   return verdict;
 }
@@ -155,6 +161,7 @@ Verdict FrameModel::SetChunksize(ChunkSize size) {
   verdict.RefuseIf(size != ChunkSize::Variable() && !is_size, StatusCode::kInvalidArgument);
   verdict.RefuseIf(!chunks_.empty(), StatusCode::kFailedPrecondition);
   if (verdict.ok()) chunksize_ = chunksize;
+  if (verdict.ok()) first_chunksize_ = 0;
   return verdict;
 }
 

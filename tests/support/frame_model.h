@@ -4,6 +4,7 @@
 #define CAIRN_TESTS_SUPPORT_FRAME_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,11 @@ class FrameModel {
  public:
   // If chunksize is 0, the chunks have any size.
   FrameModel(int32_t typesize, int32_t chunksize, std::vector<Metalayer> metalayers);
+  // Leaves the chunksize to the first chunk. A writer cuts items to `chunksize`.
+  void LeaveSizeToFirstChunk(int32_t chunksize) {
+    chunksize_ = 0;
+    first_chunksize_ = chunksize;
+  }
 
   // These make the edits of Writer; see there.
   Verdict Append(Bytes items);
@@ -64,6 +70,10 @@ class FrameModel {
   int32_t typesize() const { return typesize_; }
   int32_t chunksize() const { return chunksize_; }
   bool fixed_chunks() const { return chunksize_ > 0; }
+  // Returns what a writer cuts items to that decide the chunksize, or nothing if it is decided.
+  std::optional<int32_t> first_chunksize() const {
+    return first_chunksize_ > 0 ? std::optional(first_chunksize_) : std::nullopt;
+  }
   bool vlblocks() const { return vlblocks_ && !chunks_.empty(); }
   const std::vector<Buffer>& chunks() const { return chunks_; }
   int64_t nchunks() const { return std::ssize(chunks_); }
@@ -75,9 +85,11 @@ class FrameModel {
   bool EndsShort() const;
   Verdict Judge(const NewChunk& chunk, bool last) const;
   void AddItems(Bytes items);
+  void DecideChunksize(int32_t chunksize);
 
   int32_t typesize_;
   int32_t chunksize_;
+  int32_t first_chunksize_ = 0;  // above 0 until there is a first chunk
   bool vlblocks_ = false;
   std::vector<Buffer> chunks_;
   std::vector<Metalayer> metalayers_;
