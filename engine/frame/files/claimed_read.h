@@ -2,13 +2,11 @@
 #ifndef CAIRN_ENGINE_FRAME_FILES_CLAIMED_READ_H_
 #define CAIRN_ENGINE_FRAME_FILES_CLAIMED_READ_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/chunk.h"
 #include "cairn/file_system.h"
 
 namespace cairn::frame {
@@ -17,10 +15,10 @@ namespace cairn::frame {
 // is far away, and its size is only the word of a server.
 bool IsClaim(const File& file, int64_t size);
 
-// Reads bytes [offset, offset + size) of the file. A claim is read part by part, so that the memory
-// is at most a few times the bytes that have arrived. Errors: those of File::ReadAt.
-absl::StatusOr<std::vector<std::byte>> ReadAsItComes(const File& file, int64_t offset,
-                                                     int64_t size);
+// Returns bytes [offset, offset + size) of the file with their owner. A claim is read part by part,
+// so that the memory is at most a few times the bytes that have arrived. Errors: those of
+// File::ReadAt.
+absl::StatusOr<Chunk> ReadAsItComes(const File& file, int64_t offset, int64_t size);
 
 }  // namespace cairn::frame
 

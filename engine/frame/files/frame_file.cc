@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
@@ -26,17 +28,22 @@ constexpr int64_t kMaxPart = int64_t{32} << 20;
 
 bool IsClaim(const File& file, int64_t size) { return size > kFirstPart && file.read_ahead() > 0; }
 
-absl::StatusOr<std::vector<std::byte>> ReadAsItComes(const File& file, int64_t offset,
-                                                     int64_t size) {
-  std::vector<std::byte> bytes;
+absl::StatusOr<Chunk> ReadAsItComes(const File& file, int64_t offset, int64_t size) {
+  if (!IsClaim(file, size)) {
+    const auto bytes = std::make_shared_for_overwrite<std::byte[]>(static_cast<size_t>(size));
+    const MutableBytes whole(bytes.get(), static_cast<size_t>(size));
+    CAIRN_RETURN_IF_ERROR(file.ReadAt(offset, whole));
+    return Chunk(whole, bytes);
+  }
+  const auto bytes = std::make_shared<std::vector<std::byte>>();
   do {
-    const int64_t done = std::ssize(bytes);
-    const int64_t part = IsClaim(file, size) ? std::clamp(done, kFirstPart, kMaxPart) : size;
-    bytes.resize(static_cast<size_t>(done + std::min(part, size - done)));
+    const int64_t done = std::ssize(*bytes);
+    const int64_t part = std::min(std::clamp(done, kFirstPart, kMaxPart), size - done);
+    bytes->resize(static_cast<size_t>(done + part));
     CAIRN_RETURN_IF_ERROR(
-        file.ReadAt(offset + done, MutableBytes(bytes).subspan(static_cast<size_t>(done))));
-  } while (std::ssize(bytes) < size);
-  return bytes;
+        file.ReadAt(offset + done, MutableBytes(*bytes).subspan(static_cast<size_t>(done))));
+  } while (std::ssize(*bytes) < size);
+  return Chunk(*bytes, bytes);
 }
 
 std::optional<FrameView> FrameView::Resized(int64_t size) const {
@@ -104,10 +111,10 @@ absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffe
   if (mapping_ != nullptr) return Mapped(offset, size);
   if (const Bytes loaded = Loaded(offset, size); !loaded.empty()) return loaded;
   if (IsClaim(*file_, size)) {
-    const auto come = ReadAsItComes(*file_, origin_ + offset, size);
+    const absl::StatusOr<Chunk> come = ReadAsItComes(*file_, origin_ + offset, size);
     if (!come.ok()) return WasThere(come.status());
     const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
-    CopyBytes(*come, bytes);
+    CopyBytes(come->bytes(), bytes);
     return Bytes(bytes);
   }
   const MutableBytes bytes = scratch.Get(static_cast<size_t>(size));
@@ -120,10 +127,8 @@ absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   if (mapping_ != nullptr) return Chunk(Mapped(offset, size), owner_);
   if (const Bytes loaded = Loaded(offset, size); !loaded.empty())
     return Chunk(loaded, end_.owner());
-  absl::StatusOr<std::vector<std::byte>> come = ReadAsItComes(*file_, origin_ + offset, size);
-  if (!come.ok()) return WasThere(come.status());
-  const auto copy = std::make_shared<const std::vector<std::byte>>(*std::move(come));
-  return Chunk(*copy, copy);
+  absl::StatusOr<Chunk> come = ReadAsItComes(*file_, origin_ + offset, size);
+  return come.ok() ? std::move(come) : WasThere(come.status());
 }
 
 FrameFile FrameFile::OfFile(const std::shared_ptr<File>& file, int64_t origin, bool use_mmap,

@@ -77,9 +77,8 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Map(int64_t entry) const {
 absl::StatusOr<StoredChunk> SparseChunkSource::Copy(int64_t entry) const {
   CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
   CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, HeaderOf(*file));
-  CAIRN_ASSIGN_OR_RETURN(std::vector<std::byte> come, ReadAsItComes(*file, 0, header.cbytes));
-  const auto bytes = std::make_shared<const std::vector<std::byte>>(std::move(come));
-  return StoredChunk{header, Chunk(*bytes, bytes)};
+  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, ReadAsItComes(*file, 0, header.cbytes));
+  return StoredChunk{header, std::move(chunk)};
 }
 
 absl::StatusOr<chunk::Header> SparseChunkSource::ReadHeader(int64_t entry,

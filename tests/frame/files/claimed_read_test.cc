@@ -37,7 +37,8 @@ TEST(ClaimedReadTest, ReadsWhatIsThereInParts) {
   for (const int64_t size : {int64_t{0}, int64_t{1}, 8 * kOneMiB, 8 * kOneMiB + 1, 80 * kOneMiB}) {
     const auto read = ReadAsItComes(file, 1, size);
     ASSERT_TRUE(IsOk(read)) << size;
-    EXPECT_TRUE(std::ranges::equal(*read, Bytes(bytes).subspan(1, static_cast<size_t>(size))));
+    EXPECT_TRUE(
+        std::ranges::equal(read->bytes(), Bytes(bytes).subspan(1, static_cast<size_t>(size))));
   }
   EXPECT_EQ(file.largest(), 32 * kOneMiB);
 }
