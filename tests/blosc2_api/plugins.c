@@ -117,6 +117,54 @@ static void show_own_codec(void) {
   blosc2_free_ctx(dctx);
 }
 
+/* Files whose chunks are coded by the program, by the handle that made them and by another. */
+static void show_own_codec_in_files(char* path, bool contiguous) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.compcode = 244;
+  cparams.compcode_meta = 7;
+  cparams.typesize = 2;
+  cparams.blocksize = 8000;
+  for (int i = 0; i < BLOSC2_MAX_FILTERS; ++i) cparams.filters[i] = 0;
+  cparams.filters[3] = 180;
+  cparams.filters_meta[3] = 9;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  for (int i = 0; i < 4 && schunk != NULL; ++i) {
+    printf("  append %lld", (long long)blosc2_schunk_append_buffer(schunk, items, kSize));
+    memset(back, 0, sizeof(back));
+    printf(" read %d", blosc2_schunk_decompress_chunk(schunk, i, back, kSize));
+    printf(" %d\n", memcmp(items, back, kSize));
+    blosc2_schunk_free(schunk);
+    schunk = blosc2_schunk_open(path);
+  }
+  if (schunk != NULL) blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
+/* A super-chunk refuses a chunk, which the program frees, whatever it has said of copies. */
+static void show_refused_chunk(char* path) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 1;
+  blosc2_storage storage = {.contiguous = path != NULL, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  blosc2_schunk_append_buffer(schunk, items, 1000);
+  const void* blocks[2] = {items, items + 500};
+  const int32_t sizes[2] = {500, 400};
+  for (int i = 0; i < 3; ++i) {
+    uint8_t* refused = malloc(2000);
+    blosc2_vlcompress_ctx(schunk->cctx, blocks, sizes, 2, refused, 2000);
+    int64_t code = 0;
+    if (i == 0) code = blosc2_schunk_append_chunk(schunk, refused, false);
+    if (i == 1) code = blosc2_schunk_insert_chunk(schunk, 0, refused, false);
+    if (i == 2) code = blosc2_schunk_insert_chunk(schunk, 9, refused, false);
+    printf("  refused %d", code < 0);
+    free(refused);
+  }
+  printf(" of %lld\n", (long long)schunk->nchunks);
+  blosc2_schunk_free(schunk);
+  if (path != NULL) blosc2_remove_urlpath(path);
+}
+
 static void show_prefilters(int16_t nthreads) {
   uint8_t step = 3;
   blosc2_prefilter_params preparams;
@@ -158,6 +206,12 @@ static void show_prefilters(int16_t nthreads) {
 void show_plugins(void) {
   show_registries();
   show_own_codec();
+  char file[] = "own.b2frame";
+  char folder[] = "own.sparse";
+  show_own_codec_in_files(file, true);
+  show_own_codec_in_files(folder, false);
+  show_refused_chunk(NULL);
+  show_refused_chunk(file);
   show_prefilters(1);
   show_prefilters(4);
 }

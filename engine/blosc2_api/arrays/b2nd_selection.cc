@@ -124,6 +124,7 @@ class ChunkLoader {
       return BLOSC2_ERROR_FAILURE;
     }
     const int64_t done = blosc2_schunk_update_chunk(&schunk_, nchunk, chunk, false);
+    if (done < 0) std::free(chunk);
     return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
   }
 

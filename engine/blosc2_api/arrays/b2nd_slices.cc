@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -140,8 +141,11 @@ class Slice {
     const int size = blosc2_compress_ctx(schunk_.cctx, scratch_.data(),
                                          static_cast<int32_t>(chunk_nbytes_), chunk.get(), room);
     if (size <= 0) return BLOSC2_ERROR_FAILURE;
-    const int64_t done = blosc2_schunk_update_chunk(&schunk_, nchunk, chunk.release(), false);
-    return done < 0 ? int{BLOSC2_ERROR_FAILURE} : int{BLOSC2_ERROR_SUCCESS};
+    if (blosc2_schunk_update_chunk(&schunk_, nchunk, chunk.get(), false) < 0) {
+      return BLOSC2_ERROR_FAILURE;
+    }
+    std::ignore = chunk.release();
+    return BLOSC2_ERROR_SUCCESS;
   }
 
   int CopyBlocks(const Box& items, bool write) {
@@ -193,9 +197,10 @@ int CopyScalar(blosc2_schunk& schunk, void* buffer, bool write) {
   MallocPtr chunk(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room))), std::free);
   if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
   if (blosc2_compress_ctx(schunk.cctx, buffer, schunk.typesize, chunk.get(), room) <= 0 ||
-      blosc2_schunk_update_chunk(&schunk, 0, chunk.release(), false) < 0) {
+      blosc2_schunk_update_chunk(&schunk, 0, chunk.get(), false) < 0) {
     return BLOSC2_ERROR_FAILURE;
   }
+  std::ignore = chunk.release();
   return BLOSC2_ERROR_SUCCESS;
 }
 

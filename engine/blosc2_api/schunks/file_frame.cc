@@ -20,6 +20,7 @@
 #include "engine/blosc2_api/files/unsynced_files.h"
 #include "engine/blosc2_api/process/codes.h"
 #include "engine/blosc2_api/process/environment.h"
+#include "engine/blosc2_api/process/plugins.h"
 #include "engine/blosc2_api/schunks/serialize.h"
 
 namespace cairn::blosc2_api {
@@ -187,10 +188,13 @@ class FileFrame final : public blosc2_frame_s {
     if (mapped != nullptr && ModeOf(*mapped) == MmapMode::kRead) {
       return absl::PermissionDeniedError("file: it is mapped for reading only");
     }
-    CAIRN_ASSIGN_OR_RETURN(writer_, frame_.OpenWriter({.wait = kPatience,
-                                                       .opening = Durability::kProcess,
-                                                       .free_shapes = true,
-                                                       .make_lock_file = locks_others_}));
+    CAIRN_ASSIGN_OR_RETURN(
+        writer_,
+        frame_.OpenWriter({.registry = PluginsFor(*schunk_.cctx, schunk_.compcode, schunk_.filters),
+                           .wait = kPatience,
+                           .opening = Durability::kProcess,
+                           .free_shapes = true,
+                           .make_lock_file = locks_others_}));
     return absl::OkStatus();
   }
 
@@ -213,6 +217,7 @@ class FileFrame final : public blosc2_frame_s {
       const MutexLock lock(mutex_);
       status = edit(*writer_);
       is_edited_ = is_edited_ || status.ok();
+      if (!is_edited_) writer_->Rollback();
       if (status.ok() && depth_ > 1) is_staged_ = true;
     }
     const absl::Status ended = End();

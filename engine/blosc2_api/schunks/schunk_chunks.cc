@@ -20,10 +20,12 @@ namespace cairn::blosc2_api {
 
 namespace {
 
-// A chunk that a program gave, and that is the library's from then on.
+// A chunk that a program gave. It stays the program's unless a super-chunk takes it over.
 struct NewChunk {
   ChunkHead head;
-  std::unique_ptr<uint8_t, decltype(&std::free)> memory{nullptr, std::free};
+  uint8_t* given = nullptr;
+  bool copy = true;  // the program keeps what it has given
+  std::unique_ptr<uint8_t, decltype(&std::free)> copied{nullptr, std::free};
 
   // Returns the bytes that count for the super-chunk's cbytes. Frames store special values in
   // their index.
@@ -34,29 +36,36 @@ struct NewChunk {
   }
 };
 
-int Take(uint8_t* chunk, bool copy, NewChunk& taken) {
-  if (!copy) taken.memory.reset(chunk);
+// Looks at a chunk, and copies it if the super-chunk keeps one that is not its own.
+int Take(const blosc2_schunk& schunk, uint8_t* chunk, bool copy, NewChunk& taken) {
   int code = ReadHead(chunk, BLOSC_MIN_HEADER_LENGTH, false, taken.head);
   if (code >= 0) code = ReadHead(chunk, taken.head.cbytes, true, taken.head);
   if (code < 0) return code;
-  const auto size = static_cast<size_t>(taken.head.cbytes);
-  if (copy) {
-    taken.memory.reset(static_cast<uint8_t*>(std::malloc(size)));
-    if (taken.memory == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "chunk: memory");
-    CopyBytes(BytesAt(chunk, taken.head.cbytes),
-              MutableBytesAt(taken.memory.get(), taken.head.cbytes));
-  } else if (taken.head.cbytes < taken.head.nbytes) {
-    if (void* const smaller = std::realloc(taken.memory.get(), size); smaller != nullptr) {
-      taken.memory.release();
-      taken.memory.reset(static_cast<uint8_t*>(smaller));
-    }
-  }
+  taken.given = chunk;
+  taken.copy = copy;
+  const bool needs_copy = schunk.frame == nullptr ? copy : !schunk.frame->on_disk();
+  if (!needs_copy) return BLOSC2_ERROR_SUCCESS;
+  taken.copied.reset(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(taken.head.cbytes))));
+  if (taken.copied == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "chunk: memory");
+  CopyBytes(BytesAt(chunk, taken.head.cbytes),
+            MutableBytesAt(taken.copied.get(), taken.head.cbytes));
   return BLOSC2_ERROR_SUCCESS;
 }
 
 Chunk ForFrame(NewChunk& taken) {
-  const Bytes bytes = BytesAt(taken.memory.get(), taken.head.cbytes);
-  return Chunk(bytes, std::shared_ptr<const void>(taken.memory.release(), std::free));
+  if (taken.copied == nullptr) return Chunk(BytesAt(taken.given, taken.head.cbytes), nullptr);
+  const Bytes bytes = BytesAt(taken.copied.get(), taken.head.cbytes);
+  return Chunk(bytes, std::shared_ptr<const void>(taken.copied.release(), std::free));
+}
+
+// Returns the memory that a super-chunk without a frame keeps.
+uint8_t* ForData(NewChunk& taken) {
+  if (taken.copied != nullptr) return taken.copied.release();
+  // The program may have made room for a chunk that does not compress.
+  void* const smaller = taken.head.cbytes < taken.head.nbytes
+                            ? std::realloc(taken.given, static_cast<size_t>(taken.head.cbytes))
+                            : nullptr;
+  return smaller == nullptr ? taken.given : static_cast<uint8_t*>(smaller);
 }
 
 int HeadOf(const blosc2_schunk& schunk, int64_t nchunk, ChunkHead& head) {
@@ -133,19 +142,22 @@ int64_t Settled(const blosc2_schunk& schunk, EditBatch& batch) {
   return code < 0 ? code : schunk.nchunks;
 }
 
+// Does so, and then frees the chunk that a frame has copied.
+int64_t Settled(const blosc2_schunk& schunk, const NewChunk& taken, EditBatch& batch) {
+  const int64_t nchunks = Settled(schunk, batch);
+  if (nchunks >= 0 && !taken.copy && schunk.frame != nullptr) std::free(taken.given);
+  return nchunks;
+}
+
 // Inserts a chunk before chunk `before`, or appends it.
 int64_t Insert(blosc2_schunk& schunk, std::optional<int64_t> before, uint8_t* chunk, bool copy,
                int refused) {
   NewChunk taken;
-  int code = before.has_value() ? int{BLOSC2_ERROR_SUCCESS} : Take(chunk, copy, taken);
   EditBatch batch(schunk);
-  if (code >= 0) code = SyncWithFile(schunk);
+  int code = SyncWithFile(schunk);
   const int64_t nchunk = before.value_or(schunk.nchunks);
-  if (before.has_value()) {
-    // A chunk that has no place stays the caller's.
-    if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks + 1);
-    if (code >= 0) code = Take(chunk, copy, taken);
-  }
+  if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks + 1);
+  if (code >= 0) code = Take(schunk, chunk, copy, taken);
   const int32_t chunksize = schunk.chunksize;
   if (code >= 0) code = CheckBlocks(schunk, taken.head, schunk.nchunks, refused);
   if (code >= 0) code = FitChunksize(schunk, taken.head, nchunk, refused);
@@ -162,13 +174,13 @@ int64_t Insert(blosc2_schunk& schunk, std::optional<int64_t> before, uint8_t* ch
   } else {
     std::copy_backward(schunk.data + nchunk, schunk.data + schunk.nchunks,
                        schunk.data + schunk.nchunks + 1);
-    schunk.data[nchunk] = taken.memory.release();
+    schunk.data[nchunk] = ForData(taken);
   }
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes;
   schunk.cbytes += stored;
   ++schunk.nchunks;
-  return Settled(schunk, batch);
+  return Settled(schunk, taken, batch);
 }
 
 // Returns what an old chunk counts for in cbytes.
@@ -181,7 +193,7 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   EditBatch batch(schunk);
   int code = SyncWithFile(schunk);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
-  if (code >= 0) code = Take(chunk, copy, taken);
+  if (code >= 0) code = Take(schunk, chunk, copy, taken);
   if (code >= 0) {
     code = CheckBlocks(schunk, taken.head, schunk.nchunks - 1, BLOSC2_ERROR_CHUNK_UPDATE);
   }
@@ -206,12 +218,12 @@ int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy)
   } else {
     uint8_t*& kept = OwnerOf(schunk).data[nchunk];
     std::free(kept);
-    kept = taken.memory.release();
+    kept = ForData(taken);
   }
   schunk.current_nchunk = nchunk;
   schunk.nbytes += taken.head.nbytes - old.nbytes;
   schunk.cbytes += stored - StoredBefore(old);
-  return Settled(schunk, batch);
+  return Settled(schunk, taken, batch);
 }
 
 // Hands a chunk to the caller: in place, or a copy if it would not stay there.
@@ -303,7 +315,9 @@ int64_t blosc2_schunk_append_buffer(blosc2_schunk* schunk, const void* src, int3
     std::free(chunk);
     return cbytes < 0 ? cbytes : int{BLOSC2_ERROR_FAILURE};
   }
-  return blosc2_schunk_append_chunk(schunk, chunk, false);
+  const int64_t nchunks = blosc2_schunk_append_chunk(schunk, chunk, false);
+  if (nchunks < 0) std::free(chunk);
+  return nchunks;
 }
 
 int blosc2_schunk_decompress_chunk(blosc2_schunk* schunk, int64_t nchunk, void* dest,

@@ -99,6 +99,7 @@ int WritePart(blosc2_schunk& schunk, const Part& part, const uint8_t* src) {
     return cbytes < 0 ? cbytes : int{BLOSC2_ERROR_FAILURE};
   }
   const int64_t done = blosc2_schunk_update_chunk(&schunk, part.nchunk, chunk, false);
+  if (done < 0) std::free(chunk);
   return done < 0 ? static_cast<int>(done) : int{BLOSC2_ERROR_SUCCESS};
 }
 
