@@ -94,7 +94,8 @@ static void show_registries(void) {
   printf(" none %d\n", blosc2_compcode_to_compname(250, &name));
 }
 
-static void show_own_codec(void) {
+/* Returns the parameters of chunks that the codec and the filter of the program make. */
+static blosc2_cparams own_parameters(void) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.compcode = 244;
   cparams.compcode_meta = 7;
@@ -103,8 +104,12 @@ static void show_own_codec(void) {
   for (int i = 0; i < BLOSC2_MAX_FILTERS; ++i) cparams.filters[i] = 0;
   cparams.filters[3] = 180;
   cparams.filters_meta[3] = 9;
+  return cparams;
+}
+
+static void show_own_codec(void) {
   for (int i = 0; i < kSize; ++i) items[i] = (uint8_t)(i / 2);
-  blosc2_context* cctx = blosc2_create_cctx(cparams);
+  blosc2_context* cctx = blosc2_create_cctx(own_parameters());
   blosc2_context* dctx = blosc2_create_dctx(BLOSC2_DPARAMS_DEFAULTS);
   const int size = blosc2_compress_ctx(cctx, items, kSize, chunk, kRoom);
   printf("own codec: %d codec %d filter %d meta %d", size, chunk[0x16], chunk[0x13], chunk[0x1B]);
@@ -119,14 +124,7 @@ static void show_own_codec(void) {
 
 /* Files whose chunks are coded by the program, by the handle that made them and by another. */
 static void show_own_codec_in_files(char* path, bool contiguous) {
-  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
-  cparams.compcode = 244;
-  cparams.compcode_meta = 7;
-  cparams.typesize = 2;
-  cparams.blocksize = 8000;
-  for (int i = 0; i < BLOSC2_MAX_FILTERS; ++i) cparams.filters[i] = 0;
-  cparams.filters[3] = 180;
-  cparams.filters_meta[3] = 9;
+  blosc2_cparams cparams = own_parameters();
   blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
   blosc2_schunk* schunk = blosc2_schunk_new(&storage);
   for (int i = 0; i < 4 && schunk != NULL; ++i) {
