@@ -85,8 +85,8 @@ def main():
             file = pathlib.Path(folder) / f"{count}.b2frame"
             run(program, ours, ["make", file, count], CAIRN_BLOSC2_JOURNAL="1")
             print(*rows(measure(program, all_modes, "edit", file), f", {name} chunks"), sep="\n", flush=True)
-            print(*(row + " |" * len(MODES) for row in rows(measure(program, two, "read", file), f", {name} chunks")), sep="\n",
-                  flush=True)
+            reads = rows(measure(program, two, "read", file), f", {name} chunks")
+            print(*(row + " |" * len(MODES) for row in reads), sep="\n", flush=True)
             file.unlink()
         for command in ("arrays", "codecs"):
             print(*(row + " |" * len(MODES) for row in rows(measure(program, two, command))), sep="\n", flush=True)
