@@ -136,6 +136,36 @@ TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
   ExpectContent(Open().snapshot(), 5 * kSmallChunk, "behind");
 }
 
+// Each leaves the size of the frame, and so what most of the header says, as it was.
+TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponChangesInPlace) {
+  for (const bool in_header : {true, false}) {
+    SCOPED_TRACE(in_header);
+    Frame frame = Open();
+    Writer writer = *frame.OpenWriter();
+    ASSERT_TRUE(IsOk(writer.SetVlmetalayer("note", AsBytes("text"))));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    ASSERT_TRUE(IsOk(writer.Suspend()));
+    file_ = FileBytes(path_);
+    file_.resize(static_cast<size_t>(PartsOf(file_).frame_size));
+    if (in_header) {
+      CopyBytes(AsBytes("behind"), MutableBytes(file_).subspan(AsText(file_).find("before")));
+    } else {
+      const size_t at = AsText(file_).rfind("text");
+      ASSERT_GT(at, static_cast<size_t>(PartsOf(file_).trailer_begin));
+      CopyBytes(AsBytes("next"), MutableBytes(file_).subspan(at));
+      DropFingerprint(file_);
+    }
+    Put();
+    ASSERT_TRUE(IsOk(writer.Resume()));
+    ASSERT_TRUE(IsOk(writer.Append(Bytes(all_).first(kSmallChunk))));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    const auto content = FullContentOf(Open().snapshot());
+    ASSERT_TRUE(IsOk(content));
+    EXPECT_EQ(content->metalayers.at("m"), "behind");
+    EXPECT_EQ(content->vlmetalayers.at("note"), in_header ? "text" : "next");
+  }
+}
+
 TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
   StoreBe(file_.data() + kNbytesOffset, uint64_t{3 * kSmallChunk - 1});
   Put();

@@ -32,6 +32,7 @@ int CopyBox(const b2nd_array_t& from, const Box& box, b2nd_array_t& to, const In
   }
   std::vector<std::byte> piece;
   EditBatch batch(*to.sc);
+  if (batch.code() < 0) return batch.code();
   const int code = ForEachChunk(to, target, [&](int64_t /*nchunk*/, const Box& items) {
     Box shared;
     if (!Intersect(to.ndim, items, target, shared)) return int{BLOSC2_ERROR_SUCCESS};

@@ -95,6 +95,7 @@ int FillWith(b2nd_array_t& array, const void* value) {
   std::free(cparams);
   if (made < 0) return BLOSC2_ERROR_FAILURE;
   EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
   for (int64_t i = 0; i < schunk->nchunks; ++i) {
     if (blosc2_schunk_update_chunk(schunk, i, chunk.data(), true) < 0) return BLOSC2_ERROR_FAILURE;
   }

@@ -152,6 +152,7 @@ int b2nd_resize(b2nd_array_t* array, const int64_t* new_shape, const int64_t* st
     return Failed(BLOSC2_ERROR_NULL_POINTER, "resize: there is no array or no shape");
   }
   EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   int code =
@@ -186,6 +187,7 @@ int b2nd_insert(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
     return Failed(BLOSC2_ERROR_NULL_POINTER, "insert: there is no array or no buffer");
   }
   EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {
@@ -216,6 +218,7 @@ int b2nd_append(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
     return Failed(BLOSC2_ERROR_NULL_POINTER, "append: there is no array or no buffer");
   }
   EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {
@@ -228,6 +231,7 @@ int b2nd_append(b2nd_array_t* array, const void* buffer, int64_t buffersize, int
 int b2nd_delete(b2nd_array_t* array, int8_t axis, int64_t delete_start, int64_t delete_len) {
   if (array == nullptr) return Failed(BLOSC2_ERROR_NULL_POINTER, "delete: there is no array");
   EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const int refreshed = b2nd_refresh(array);
   if (refreshed < 0) return refreshed;
   if (axis < 0 || axis >= array->ndim) {

@@ -286,6 +286,7 @@ int b2nd_set_orthogonal_selection(b2nd_array_t* array, int64_t** selection, int6
     return Failed(BLOSC2_ERROR_NULL_POINTER, "selection: there is no array");
   }
   cairn::blosc2_api::EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const cairn::blosc2_api::ArrayReader reader(*array);
   const int code = cairn::blosc2_api::Orthogonal(
       reader, selection, selection_size, const_cast<void*>(buffer), buffershape, buffersize, true);

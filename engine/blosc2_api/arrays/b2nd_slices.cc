@@ -282,6 +282,7 @@ int b2nd_set_slice_cbuffer(const void* buffer, const int64_t* buffershape, int64
     return Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is no box or no buffer");
   }
   cairn::blosc2_api::EditBatch batch(*array->sc);
+  if (batch.code() < 0) return batch.code();
   const cairn::blosc2_api::ArrayReader reader(*array);
   const int code = cairn::blosc2_api::Copy(reader, start, stop, const_cast<void*>(buffer),
                                            buffershape, buffersize, true);

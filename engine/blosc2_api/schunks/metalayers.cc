@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/bytes.h"
 #include "engine/blosc2_api/files/frame_store.h"
@@ -23,6 +24,16 @@ int CheckContent(const blosc2_schunk* schunk, const char* name, const uint8_t* c
   }
   return BLOSC2_ERROR_SUCCESS;
 }
+
+// Copies what a program gives to an edit: it may be a part of a layer, and layers go when an edit
+// begins, if others have changed them.
+struct GivenLayer {
+  GivenLayer(const char* its_name, const uint8_t* its_content, int32_t size)
+      : name(its_name), content(ToVector(BytesAt(its_content, size))) {}
+
+  const std::string name;
+  const std::vector<std::byte> content;
+};
 
 // Tells the store of a super-chunk about a layer that has changed.
 int FlushMetalayer(blosc2_schunk& schunk, const blosc2_metalayer& layer) {
@@ -100,12 +111,16 @@ int blosc2_meta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
                     int32_t content_len) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
-  if (blosc2_meta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
+  const cairn::blosc2_api::GivenLayer given(name, content, content_len);
+  cairn::blosc2_api::EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
+  if (blosc2_meta_exists(schunk, given.name.c_str()) != BLOSC2_ERROR_NOT_FOUND) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "metalayer: the name is taken or too long");
   }
-  const int number = cairn::blosc2_api::AddMetalayer(*schunk, name, BytesAt(content, content_len));
+  const int number = cairn::blosc2_api::AddMetalayer(*schunk, given.name.c_str(), given.content);
   if (number < 0) return number;
-  const int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, *schunk->metalayers[number]);
+  int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, *schunk->metalayers[number]);
+  if (flushed >= 0) flushed = batch.End();
   if (flushed >= 0) return number;
   --schunk->nmetalayers;
   cairn::blosc2_api::FreeLayer(schunk->metalayers[number]);
@@ -117,14 +132,18 @@ int blosc2_meta_update(blosc2_schunk* schunk, const char* name, uint8_t* content
                        int32_t content_len) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
-  const int number = blosc2_meta_exists(schunk, name);
+  const cairn::blosc2_api::GivenLayer given(name, content, content_len);
+  cairn::blosc2_api::EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
+  const int number = blosc2_meta_exists(schunk, given.name.c_str());
   if (number < 0) return Failed(number, "metalayer: there is none of this name");
   blosc2_metalayer& layer = *schunk->metalayers[number];
   // C-Blosc2 ignores content that is too long, and says so in its trace alone.
   if (content_len > layer.content_len) return number;
-  cairn::CopyBytes(BytesAt(content, content_len),
+  cairn::CopyBytes(given.content,
                    cairn::blosc2_api::MutableBytesAt(layer.content, layer.content_len));
-  const int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, layer);
+  int flushed = cairn::blosc2_api::FlushMetalayer(*schunk, layer);
+  if (flushed >= 0) flushed = batch.End();
   return flushed < 0 ? flushed : number;
 }
 
@@ -138,13 +157,14 @@ int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
                       int32_t content_len, blosc2_cparams* /*cparams*/) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
+  const cairn::blosc2_api::GivenLayer given(name, content, content_len);
   const cairn::blosc2_api::ShownLayers shown(schunk);
   cairn::blosc2_api::EditBatch batch(*schunk);
-  if (blosc2_vlmeta_exists(schunk, name) != BLOSC2_ERROR_NOT_FOUND) {
+  if (batch.code() < 0) return batch.code();
+  if (blosc2_vlmeta_exists(schunk, given.name.c_str()) != BLOSC2_ERROR_NOT_FOUND) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is taken or too long");
   }
-  const int number =
-      cairn::blosc2_api::AddVlmetalayer(*schunk, name, BytesAt(content, content_len));
+  const int number = cairn::blosc2_api::AddVlmetalayer(*schunk, given.name.c_str(), given.content);
   if (number < 0) return number;
   int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, *schunk->vlmetalayers[number]);
   if (flushed >= 0) flushed = batch.End();
@@ -159,12 +179,14 @@ int blosc2_vlmeta_update(blosc2_schunk* schunk, const char* name, uint8_t* conte
                          int32_t content_len, blosc2_cparams* /*cparams*/) {
   const int code = cairn::blosc2_api::CheckContent(schunk, name, content, content_len);
   if (code < 0) return code;
+  const cairn::blosc2_api::GivenLayer given(name, content, content_len);
   const cairn::blosc2_api::ShownLayers shown(schunk);
   cairn::blosc2_api::EditBatch batch(*schunk);
-  const int number = blosc2_vlmeta_exists(schunk, name);
+  if (batch.code() < 0) return batch.code();
+  const int number = blosc2_vlmeta_exists(schunk, given.name.c_str());
   if (number < 0) return number;
   blosc2_metalayer& layer = *schunk->vlmetalayers[number];
-  if (!cairn::blosc2_api::Replace(layer, BytesAt(content, content_len))) {
+  if (!cairn::blosc2_api::Replace(layer, given.content)) {
     return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "vlmetalayer: memory");
   }
   int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, layer);
@@ -193,9 +215,11 @@ int blosc2_vlmeta_get(blosc2_schunk* schunk, const char* name, uint8_t** content
 }
 
 int blosc2_vlmeta_delete(blosc2_schunk* schunk, const char* name) {
+  const std::string wanted(name);
   const cairn::blosc2_api::ShownLayers shown(schunk);
   cairn::blosc2_api::EditBatch batch(*schunk);
-  const int number = blosc2_vlmeta_exists(schunk, name);
+  if (batch.code() < 0) return batch.code();
+  const int number = blosc2_vlmeta_exists(schunk, wanted.c_str());
   if (number < 0) return number;
   ++cairn::blosc2_api::ChangeTick(*schunk);
   if (schunk->frame != nullptr && !cairn::blosc2_api::IsCairns(*schunk->vlmetalayers[number])) {

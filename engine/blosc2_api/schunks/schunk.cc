@@ -204,7 +204,13 @@ int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock) {
 }
 
 EditBatch::EditBatch(blosc2_schunk& schunk) : frame_(schunk.frame) {
-  if (frame_ != nullptr && CodeOf(frame_->Begin()) < 0) frame_ = nullptr;
+  if (frame_ == nullptr) return;
+  code_ = CodeOf(frame_->Begin());
+  if (code_ < 0) {
+    frame_ = nullptr;
+  } else {
+    code_ = std::min(SyncWithFile(schunk), int{BLOSC2_ERROR_SUCCESS});
+  }
 }
 EditBatch::~EditBatch() { End(); }
 

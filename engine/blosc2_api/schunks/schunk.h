@@ -25,19 +25,23 @@ SchunkPtr MakeSchunk(const Snapshot& snapshot, const char* urlpath, const blosc2
 // number of chunks stay.
 void ShareContent(blosc2_schunk& view);
 
-// Makes all edits of the store within its life one, which others see at once. Does nothing for
-// super-chunks without a file.
+// Makes all edits of the store within its life one, which others see at once. Before the first one
+// the super-chunk takes over what others have changed. Does nothing for super-chunks that have no
+// file.
 class EditBatch {
  public:
   explicit EditBatch(blosc2_schunk& schunk);
   EditBatch(const EditBatch&) = delete;
   EditBatch& operator=(const EditBatch&) = delete;
   ~EditBatch();
+  // Returns 0, or an error code if the newest state cannot be edited.
+  int code() const { return code_; }
   // Ends the batch. Returns 0 or an error code.
   int End();
 
  private:
   blosc2_frame_s* frame_;
+  int code_ = BLOSC2_ERROR_SUCCESS;
 };
 
 // Adds a metalayer to the arrays of the super-chunk, without its store. Returns its number or an

@@ -154,7 +154,7 @@ int64_t Insert(blosc2_schunk& schunk, std::optional<int64_t> before, uint8_t* ch
                int refused) {
   NewChunk taken;
   EditBatch batch(schunk);
-  int code = SyncWithFile(schunk);
+  int code = batch.code();
   const int64_t nchunk = before.value_or(schunk.nchunks);
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks + 1);
   if (code >= 0) code = Take(schunk, chunk, copy, taken);
@@ -191,7 +191,7 @@ int64_t StoredBefore(const ChunkHead& head) {
 int64_t Update(blosc2_schunk& schunk, int64_t nchunk, uint8_t* chunk, bool copy) {
   NewChunk taken;
   EditBatch batch(schunk);
-  int code = SyncWithFile(schunk);
+  int code = batch.code();
   if (code >= 0) code = CheckNumber(schunk, nchunk, schunk.nchunks);
   if (code >= 0) code = Take(schunk, chunk, copy, taken);
   if (code >= 0) {
@@ -284,7 +284,7 @@ int64_t blosc2_schunk_update_chunk(blosc2_schunk* schunk, int64_t nchunk, uint8_
 int64_t blosc2_schunk_delete_chunk(blosc2_schunk* schunk, int64_t nchunk) {
   ChunkHead old;
   cairn::blosc2_api::EditBatch batch(*schunk);
-  int code = cairn::blosc2_api::SyncWithFile(*schunk);
+  int code = batch.code();
   if (code >= 0) code = CheckNumber(*schunk, nchunk, schunk->nchunks);
   if (code >= 0) code = cairn::blosc2_api::HeadOf(*schunk, nchunk, old);
   if (code < 0) return code;
@@ -338,6 +338,11 @@ int blosc2_schunk_get_lazychunk(blosc2_schunk* schunk, int64_t nchunk, uint8_t**
 
 int blosc2_schunk_reorder_offsets(blosc2_schunk* schunk, int64_t* offsets_order) {
   const std::span<const int64_t> order(offsets_order, static_cast<size_t>(schunk->nchunks));
+  cairn::blosc2_api::EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
+  if (std::ssize(order) != schunk->nchunks) {
+    return Failed(BLOSC2_ERROR_DATA, "reorder: others have changed the number of chunks");
+  }
   std::vector<bool> seen(order.size());
   for (const int64_t nchunk : order) {
     if (CheckNumber(*schunk, nchunk, schunk->nchunks) < 0 || seen[static_cast<size_t>(nchunk)]) {
@@ -346,8 +351,9 @@ int blosc2_schunk_reorder_offsets(blosc2_schunk* schunk, int64_t* offsets_order)
     seen[static_cast<size_t>(nchunk)] = true;
   }
   if (schunk->frame != nullptr) {
-    const int code = cairn::blosc2_api::CodeOf(schunk->frame->Reorder(order));
-    return code < 0 ? code : cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+    int code = cairn::blosc2_api::CodeOf(schunk->frame->Reorder(order));
+    if (code >= 0) code = cairn::blosc2_api::CodeOf(schunk->frame->Settle());
+    return code < 0 ? code : batch.End();
   }
   const std::vector<uint8_t*> before(schunk->data, schunk->data + schunk->nchunks);
   for (size_t i = 0; i < order.size(); ++i) {

@@ -117,7 +117,9 @@ blosc2_schunk* blosc2_schunk_copy(blosc2_schunk* schunk, blosc2_storage* storage
     }
   }
   cairn::blosc2_api::EditBatch batch(*copy);
-  if (cairn::blosc2_api::CopyChunks(*schunk, *copy, recompress) < 0) return nullptr;
+  if (batch.code() < 0 || cairn::blosc2_api::CopyChunks(*schunk, *copy, recompress) < 0) {
+    return nullptr;
+  }
   for (int i = 0; i < schunk->nvlmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk->vlmetalayers[i];
     if (blosc2_vlmeta_add(copy.get(), layer.name, layer.content, layer.content_len, nullptr) < 0) {

@@ -144,6 +144,7 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t
 int blosc2_schunk_set_slice_buffer(blosc2_schunk* schunk, int64_t start, int64_t stop,
                                    void* buffer) {
   cairn::blosc2_api::EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
   const cairn::blosc2_api::SchunkReader reader(*schunk);
   const int code = cairn::blosc2_api::CheckItems(reader, schunk->typesize, start, stop);
   if (code < 0) return code;
@@ -179,6 +180,8 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk* schunk, int64_t nitems, int sp
   if (nitems < 0 || typesize <= 0 || chunksize < typesize) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "fill: a number or a size is out of range");
   }
+  cairn::blosc2_api::EditBatch batch(*schunk);
+  if (batch.code() < 0) return batch.code();
   if (schunk->nbytes > 0 || schunk->cbytes > 0) {
     return Failed(BLOSC2_ERROR_FRAME_SPECIAL, "fill: the super-chunk is not empty");
   }
@@ -190,7 +193,6 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk* schunk, int64_t nitems, int sp
   blosc2_schunk_get_cparams(schunk, &cparams);
   const std::unique_ptr<blosc2_cparams, decltype(&std::free)> owner(cparams, std::free);
   if (schunk->chunksize <= 0) schunk->chunksize = static_cast<int32_t>(chunk_items * typesize);
-  cairn::blosc2_api::EditBatch batch(*schunk);
   for (int64_t done = 0; done < nitems; done += chunk_items) {
     std::array<uint8_t, BLOSC_EXTENDED_HEADER_LENGTH> chunk{};
     const auto nbytes = static_cast<int32_t>(std::min(chunk_items, nitems - done) * typesize);

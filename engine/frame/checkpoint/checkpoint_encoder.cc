@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -70,7 +71,7 @@ void StoreAll(const std::vector<T>& numbers, MutableBytes out) {
   }
 }
 
-// Returns the hashes of all pages. Their columns are the entries and those of `table`.
+// Returns the hashes of all pages. `table` has the columns of the new entries.
 std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* base,
                                 const ChunkTable::Columns& table) {
   std::vector<uint64_t> pages;
@@ -87,10 +88,9 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
   };
   for (size_t at = 0; at < columns.entries.size(); at += kPage) {
     const size_t count = std::min(kPage, columns.entries.size() - at);
-    const size_t begin = static_cast<size_t>(columns.first) + at;
     pages.push_back(format::HashPage(part(raw, sizeof(int64_t), at, count),
-                                     part(table.fingerprints, sizeof(uint64_t), begin, count),
-                                     part(table.sizes, sizeof(uint32_t), begin, count)));
+                                     part(table.fingerprints, sizeof(uint64_t), at, count),
+                                     part(table.sizes, sizeof(uint32_t), at, count)));
   }
   return pages;
 }
@@ -133,7 +133,12 @@ class CheckpointEncoder {
   format::Seal seal_;
   Columns columns_;
   std::vector<std::byte> index_;
-  std::vector<std::byte> table_;
+  // The columns of the table: those of the entries that are kept, and the new ones. A table is
+  // long, so they are joined where they stay.
+  ChunkTable::Columns kept_;
+  std::vector<std::byte> fingerprints_;
+  std::vector<std::byte> sizes_;
+  std::vector<std::byte> zeros_;  // what `kept_` shows if the table stores none
 };
 
 // Joins the first `kept` entries as they are stored with those of `rest`. Returns nothing if the
@@ -168,18 +173,12 @@ absl::Status CheckpointEncoder::AddIndex() {
 absl::Status CheckpointEncoder::AddTable() {
   if (seal_.type == FingerprintType::kNone) return absl::OkStatus();
   const CommittedIndex* const base = staged_.chunks.base();
-  ChunkTableBuilder table(staged_.chunks.size());
-  if (columns_.first > 0) {
-    std::vector<std::byte> zeros;
-    const ChunkTable::Columns kept = base->seal()->table.Part(0, columns_.first, zeros);
-    CopyBytes(kept.fingerprints, table.fingerprints());
-    CopyBytes(kept.sizes, table.sizes());
-  }
-  const auto first = static_cast<size_t>(columns_.first);
-  StoreAll(columns_.fingerprints, table.fingerprints().subspan(first * sizeof(uint64_t)));
-  StoreAll(columns_.sizes, table.sizes().subspan(first * sizeof(uint32_t)));
-  seal_.pages = HashPages(columns_, base, table.columns());
-  table_ = std::move(table).Take();
+  if (columns_.first > 0) kept_ = base->seal()->table.Part(0, columns_.first, zeros_);
+  fingerprints_.resize(columns_.fingerprints.size() * sizeof(uint64_t));
+  StoreAll(columns_.fingerprints, fingerprints_);
+  sizes_.resize(columns_.sizes.size() * sizeof(uint32_t));
+  StoreAll(columns_.sizes, sizes_);
+  seal_.pages = HashPages(columns_, base, {.fingerprints = fingerprints_, .sizes = sizes_});
   CAIRN_ASSIGN_OR_RETURN(seal_.uncovered, CountUncovered(columns_, base));
   return absl::OkStatus();
 }
@@ -207,23 +206,31 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   const bool sealed = !plan_.plain && HasRoomForSeal(staged_);
   if (sealed) CAIRN_RETURN_IF_ERROR(AddTable());
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
-  // The columns of the table, which are most of a long trailer, are copied once: to where they
-  // stay.
-  const Bytes head = Bytes(table_).first(std::min(table_.size(), ChunkTable::kHeadSize));
-  const Bytes columns = Bytes(table_).subspan(head.size());
+  const bool has_table = sealed && seal_.type != FingerprintType::kNone;
+  std::vector<Bytes> columns = {kept_.fingerprints, fingerprints_, kept_.sizes, sizes_};
+  const auto is_zero = [](Bytes column) { return column.empty() || IsRunOfZeros(column); };
+  if (std::ranges::all_of(columns, is_zero)) columns.clear();
+  const auto omitted =
+      std::accumulate(columns.begin(), columns.end(), int64_t{0},
+                      [](int64_t size, Bytes column) { return size + std::ssize(column); });
+  const std::vector<std::byte> head = ChunkTable::Head(omitted);
   const format::NamedBytes table = {
-      .name = format::kTableLayer, .content = head, .omitted = std::ssize(columns)};
+      .name = format::kTableLayer, .content = head, .omitted = omitted};
   CAIRN_ASSIGN_OR_RETURN(
       CheckpointTrailer trailer,
       EncodeCheckpointTrailer(staged_, header_, plan_.index_begin + std::ssize(index_),
-                              sealed ? &seal_ : nullptr, table_.empty() ? nullptr : &table));
+                              sealed ? &seal_ : nullptr, has_table ? &table : nullptr));
   const Bytes before = Bytes(trailer.bytes).first(static_cast<size_t>(trailer.table_end));
   const Bytes after = Bytes(trailer.bytes).subspan(before.size());
-  CheckpointBytes out = {.tail = std::move(index_), .header = std::move(trailer.header)};
-  out.tail.reserve(out.tail.size() + trailer.bytes.size() + columns.size());
-  for (const Bytes part : {before, columns, after}) {
+  CheckpointBytes out = {.tail = {}, .header = std::move(trailer.header)};
+  out.tail.reserve(index_.size() + trailer.bytes.size() + static_cast<size_t>(omitted));
+  const auto append = [&](Bytes part) {
     out.tail.insert(out.tail.end(), part.begin(), part.end());
-  }
+  };
+  append(index_);
+  append(before);
+  std::ranges::for_each(columns, append);
+  append(after);
   return out;
 }
 

@@ -39,8 +39,9 @@ absl::Status CommittedFrame::Reload() {
   return InstallCheckpoint(std::move(loaded));
 }
 
-absl::Status CommittedFrame::ReloadCheckpoint(std::vector<std::byte> header) {
-  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded, LoadCheckpoint(source, std::move(header), core->env()));
+absl::Status CommittedFrame::ReloadCheckpoint(std::vector<std::byte> header, Chunk end) {
+  CAIRN_ASSIGN_OR_RETURN(StatePtr loaded,
+                         LoadCheckpoint(source, std::move(header), core->env(), std::move(end)));
   return InstallCheckpoint(std::move(loaded));
 }
 

@@ -47,7 +47,8 @@ struct CommittedFrame {
   // Takes another committed state from the same file: a durable checkpoint, or a commit after it.
   absl::Status Reload();
   // Takes the durable checkpoint of this header. No commit follows it, so none is searched for.
-  absl::Status ReloadCheckpoint(std::vector<std::byte> header);
+  // What `end` has of the end of the frame is not read again.
+  absl::Status ReloadCheckpoint(std::vector<std::byte> header, Chunk end = {});
   void InstallState(StatePtr next);
   absl::Status InstallCheckpoint(StatePtr loaded);
 

@@ -101,6 +101,12 @@ absl::Status FrameView::LoadEnd(int64_t begin) {
   return absl::OkStatus();
 }
 
+void FrameView::KnowEnd(Chunk end) {
+  if (in_place()) return;
+  end_begin_ = size_ - std::ssize(end.bytes());
+  end_ = std::move(end);
+}
+
 Bytes FrameView::Loaded(int64_t offset, int64_t size) const {
   if (!RangeFits(offset - end_begin_, size, std::ssize(end_.bytes()))) return {};
   return end_.bytes().subspan(static_cast<size_t>(offset - end_begin_), static_cast<size_t>(size));

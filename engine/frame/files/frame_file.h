@@ -62,6 +62,8 @@ class FrameView {
   void WillRead(std::span<FileRange> ranges) const;
   // Reads all bytes from `begin` on at once, and keeps them. For a view that is not in place.
   absl::Status LoadEnd(int64_t begin);
+  // Takes the last bytes from memory. A view in place does not need them.
+  void KnowEnd(Chunk end);
 
   // Returns bytes [offset, offset + size), in place or in `scratch`. Errors: kDataLoss if they lie
   // outside the view.

@@ -1,7 +1,6 @@
 #include "engine/frame/index/chunk_table.h"
 
 #include "engine/base/byte_writer.h"
-#include "engine/base/bytes.h"
 #include "engine/base/endian.h"
 #include "engine/base/status.h"
 #include "engine/chunk/header.h"
@@ -70,31 +69,6 @@ ChunkTable::Columns ChunkTable::Part(int64_t first, int64_t count,
   }
   return {.fingerprints = PartOf(columns_.fingerprints, first, count, kFingerprintSize),
           .sizes = has_sizes_ ? PartOf(columns_.sizes, first, count, kSizeSize) : Bytes()};
-}
-
-ChunkTableBuilder::ChunkTableBuilder(int64_t nchunks)
-    : nchunks_(nchunks), chunk_(ChunkTable::Head(nchunks * (kFingerprintSize + kSizeSize))) {
-  chunk_.resize(chunk_.size() + static_cast<size_t>(nchunks * (kFingerprintSize + kSizeSize)));
-}
-
-MutableBytes ChunkTableBuilder::fingerprints() {
-  return MutableBytes(chunk_).subspan(ChunkTable::kHeadSize,
-                                      static_cast<size_t>(nchunks_ * kFingerprintSize));
-}
-
-MutableBytes ChunkTableBuilder::sizes() {
-  return MutableBytes(chunk_).last(static_cast<size_t>(nchunks_ * kSizeSize));
-}
-
-ChunkTable::Columns ChunkTableBuilder::columns() const {
-  const Bytes entries = Bytes(chunk_).subspan(ChunkTable::kHeadSize);
-  const auto end = static_cast<size_t>(nchunks_ * kFingerprintSize);
-  return {.fingerprints = entries.first(end), .sizes = entries.subspan(end)};
-}
-
-std::vector<std::byte> ChunkTableBuilder::Take() && {
-  return IsRunOfZeros(Bytes(chunk_).subspan(ChunkTable::kHeadSize)) ? ChunkTable::Head(0)
-                                                                    : std::move(chunk_);
 }
 
 }  // namespace cairn::frame

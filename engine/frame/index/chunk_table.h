@@ -51,25 +51,6 @@ class ChunkTable {
   Columns columns_;  // empty if all are zeros
 };
 
-// Builds the layer that ChunkTable::Open reads, in the one buffer that it ends in: tables are long.
-class ChunkTableBuilder {
- public:
-  // All entries are zeros at first.
-  explicit ChunkTableBuilder(int64_t nchunks);
-
-  // Return the columns, for their owner to fill in.
-  MutableBytes fingerprints();
-  MutableBytes sizes();
-  ChunkTable::Columns columns() const;
-
-  // Returns the layer. The columns are no longer valid.
-  std::vector<std::byte> Take() &&;
-
- private:
-  int64_t nchunks_;
-  std::vector<std::byte> chunk_;
-};
-
 }  // namespace cairn::frame
 
 #endif  // CAIRN_ENGINE_FRAME_INDEX_CHUNK_TABLE_H_

@@ -17,6 +17,7 @@ constexpr int64_t kZerosPiece = int64_t{64} << 10;
 
 // Bytes of the file: the kernel has to forget each page.
 constexpr int64_t kMostCut = int64_t{16} << 20;
+constexpr int64_t kLeastCut = int64_t{64} << 10;
 
 // Asking for readers costs a few system calls.
 constexpr int kCommitsUntilTidy = 64;
@@ -39,10 +40,15 @@ void JournalRemains::Resume(int64_t size) {
   }
 }
 
+// The room of the next checkpoints stays: to cut it off and to reserve it again takes longer than
+// to write there. The first commit cuts it off, since a checkpoint beside commits needs a free end.
 absl::Status JournalRemains::TidyUp() {
   commits_until_tidy_ = kCommitsUntilTidy;
   if (!tail_.space().dead().empty()) tail_.Release(kManyReleased);
-  return CutSome();
+  if (end_ <= tail_.end()) return absl::OkStatus();
+  commits_until_tidy_ = 0;
+  const int64_t room = 2 * RoomForNext(StagedState(*frame_.state), *frame_.state);
+  return CutSome(tail_.end() + std::max(room, kLeastCut));
 }
 
 absl::Status JournalRemains::TidyUpAll() {
@@ -57,12 +63,11 @@ absl::Status JournalRemains::TidyUpNowAndThen() {
   }
   if (!is_time) return absl::OkStatus();
   commits_until_tidy_ = kCommitsUntilTidy;
-  return CutSome();
+  return CutSome(tail_.end());
 }
 
 // Space that is reserved after the remains goes, too.
-absl::Status JournalRemains::CutSome() {
-  const int64_t end = tail_.end();
+absl::Status JournalRemains::CutSome(int64_t end) {
   if (end_ <= end) return absl::OkStatus();
   return CutAndHold(std::max(end, end_ - kMostCut));
 }

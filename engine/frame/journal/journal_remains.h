@@ -28,12 +28,12 @@ class JournalRemains {
   // Another writer had the file, which has `size` bytes.
   void Resume(int64_t size);
 
-  // Frees what readers left since the last time, and makes the file as short as the frame: as much
-  // as is soon done.
+  // Frees what readers left since the last time, and makes the file as short as the frame and the
+  // room of the next checkpoints: as much as is soon done.
   absl::Status TidyUp();
   // Does the same of all that there is, however long that takes.
   absl::Status TidyUpAll();
-  // Does the same in small steps; most commits do without.
+  // Does the same in small steps, and leaves no room; most commits do without.
   absl::Status TidyUpNowAndThen();
   // Shortens the file, unless a reader maps what lies after `end`. What an earlier checkpoint left
   // there waits for its readers; the rest was never committed.
@@ -53,7 +53,7 @@ class JournalRemains {
   absl::StatusOr<bool> HasNothingElseAfter(int64_t journal_end, JournalReader& reader) const;
 
  private:
-  absl::Status CutSome();
+  absl::Status CutSome(int64_t end);
   absl::Status CutAndHold(int64_t end);
   absl::Status CutUnread(int64_t end);
   absl::Status WriteZeros(int64_t begin, int64_t end);

@@ -7,6 +7,7 @@
 
 #include "engine/base/status.h"
 #include "engine/format/journal.h"
+#include "engine/frame/open/newer_checkpoint.h"
 #include "engine/frame/space/disk_reserve.h"
 
 namespace cairn::frame {
@@ -81,12 +82,12 @@ absl::StatusOr<bool> JournalWriter::MayOwe() const {
 }
 
 absl::StatusOr<bool> JournalWriter::CatchUp() {
+  if (!base().journal.has_value()) return false;
+  if (IsOfOthers(*base().checkpoint) && base().journal->empty()) return false;
   // While this writer's state is registered as read, no other checkpoint can end where its own
   // does.
-  std::array<std::byte, format::kFixedHeaderSize> header;
-  CAIRN_RETURN_IF_ERROR(frame_.source.ReadAt(0, header));
-  const Bytes before = Bytes(base().checkpoint->header_bytes).first(header.size());
-  if (!base().journal.has_value() || !std::ranges::equal(header, before)) return false;
+  CAIRN_ASSIGN_OR_RETURN(const bool moves_on, HasNewCheckpoint(base(), frame_.source));
+  if (moves_on) return false;
   JournalReader reader(frame_.source, base().journal->end);
   JournalFootprint footprint;
   CAIRN_ASSIGN_OR_RETURN(const ReplayResult news,

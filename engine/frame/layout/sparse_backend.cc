@@ -31,6 +31,28 @@ bool IsDamage(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsFailedPrecondition(status) || absl::IsDataLoss(status);
 }
 
+// Writes the chunk files again that may be in the page cache alone, and syncs them. A missing file
+// stays damage of its chunk.
+absl::Status PersistFiles(FileSystem& directory,
+                          const std::vector<JournalFootprint::Placed>& journaled,
+                          int64_t durable_end) {
+  std::vector<std::byte> bytes;
+  std::vector<ChunkFile> written;
+  for (const JournalFootprint::Placed& chunk : journaled) {
+    if (chunk.record_end <= durable_end) continue;
+    const auto file =
+        directory.Open(format::ChunkFileName(chunk.bytes.begin), FileMode::kReadWrite);
+    if (IsDamage(file.status())) continue;
+    CAIRN_RETURN_IF_ERROR(file.status());
+    CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
+    bytes.resize(static_cast<size_t>(std::min(chunk.bytes.size(), size)));
+    CAIRN_ASSIGN_OR_RETURN(const size_t got, (*file)->ReadSome(0, bytes));
+    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
+    written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});
+  }
+  return SyncChunkFiles(directory, written);
+}
+
 void HoldReserve(const CommittedFrame& frame) {
   HoldAtRest(*frame.state, *frame.file, CommittedEnd(*frame.state), true).IgnoreError();
 }
@@ -94,28 +116,9 @@ absl::StatusOr<std::unique_ptr<Stager>> SparseBackend::Stage() {
   return std::make_unique<Stager>(frame_.state, *sink_, options_);
 }
 
-// Writes the chunk files again that may be in the page cache alone, and syncs them. A missing file
-// stays damage of its chunk.
-absl::Status SparseBackend::PersistFiles() const {
-  std::vector<std::byte> bytes;
-  std::vector<ChunkFile> written;
-  for (const JournalFootprint::Placed& chunk : journaled_) {
-    if (chunk.record_end <= base().journal->durable_end) continue;
-    const auto file = frame_.location().files->Open(format::ChunkFileName(chunk.bytes.begin),
-                                                    FileMode::kReadWrite);
-    if (IsDamage(file.status())) continue;
-    CAIRN_RETURN_IF_ERROR(file.status());
-    CAIRN_ASSIGN_OR_RETURN(const int64_t size, (*file)->Size());
-    bytes.resize(static_cast<size_t>(std::min(chunk.bytes.size(), size)));
-    CAIRN_ASSIGN_OR_RETURN(const size_t got, (*file)->ReadSome(0, bytes));
-    CAIRN_RETURN_IF_ERROR((*file)->WriteAt(0, Bytes(bytes).first(got)));
-    written.push_back({.number = chunk.bytes.begin, .size = chunk.bytes.size()});
-  }
-  return SyncChunkFiles(*frame_.location().files, written);
-}
-
 absl::Status SparseBackend::PersistBase() {
-  CAIRN_RETURN_IF_ERROR(PersistFiles());
+  CAIRN_RETURN_IF_ERROR(
+      PersistFiles(*frame_.location().files, journaled_, base().journal->durable_end));
   CAIRN_RETURN_IF_ERROR(journal_.Persist());
   CAIRN_RETURN_IF_ERROR(frame_.PersistHeader());
   return journal_.receipts().WriteReceipt();
@@ -126,6 +129,18 @@ absl::Status SparseBackend::Suspend() {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   CAIRN_RETURN_IF_ERROR(journal_.receipts().WriteReceiptOfSyncs());
   return CommitBackend::Suspend();
+}
+
+// Continues if no other writer has committed anything. One that has only looked may have removed
+// files that no state needs, and nothing here relies on those.
+absl::StatusOr<bool> SparseBackend::Resume(const WriterOptions& options) {
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<File> peer_lock, TakePeerLock(frame_.location(), options));
+  const StatePtr before = frame_.state;
+  CAIRN_ASSIGN_OR_RETURN(const bool follows, journal_.CatchUp());
+  if (!follows || frame_.state != before || !journal_.receipts().IsDurable()) return false;
+  CAIRN_RETURN_IF_ERROR(journal_.Resume());
+  frame_.peer_lock = std::move(peer_lock);
+  return true;
 }
 
 // Returns the bytes of chunk files that the newest state does not need, but recovery may.

@@ -46,6 +46,7 @@ class SparseBackend final : public CommitBackend {
   void PinStaged(const StatePtr& snapshot) override { sink_->Pin(snapshot); }
   bool IsPinned() const override { return sink_->IsPinned(); }
   absl::Status Suspend() override;
+  absl::StatusOr<bool> Resume(const WriterOptions& options) override;
   absl::Status PrepareCommit(Stager& stager, Durability durability) override;
   absl::Status PublishCommit(Stager& stager, Durability durability) override;
   absl::Status PublishPrepared(Stager& stager, Durability durability) override;
@@ -65,7 +66,6 @@ class SparseBackend final : public CommitBackend {
   int64_t DeadFileBytes() const;
   int64_t FileBytes() const;
   void SetLimit();
-  absl::Status PersistFiles() const;
   absl::Status KeepOfReserve(int64_t size);
   absl::Status TakeReserve(File& index, const StagedState& staged);
   absl::StatusOr<AtomicFile> NewIndex(const StagedState& staged);

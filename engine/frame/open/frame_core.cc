@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/bytes.h"
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
-#include "engine/format/trailer.h"
 #include "engine/frame/files/frame_locks.h"
 #include "engine/frame/open/history.h"
 #include "engine/frame/open/legacy_loader.h"
+#include "engine/frame/open/newer_checkpoint.h"
 #include "engine/frame/open/state_loader.h"
 #include "engine/frame/replay/replay.h"
 #include "engine/storage/memory_file_system.h"
@@ -57,50 +56,6 @@ absl::StatusOr<FrameFile> OpenSource(const FrameLocation& location, int64_t orig
     }
     std::this_thread::sleep_for(kPause);
   }
-}
-
-// Returns true if the state's mapping shows what others write.
-bool SeesFile(const State& newest, const FrameFile& source) {
-  return newest.region.follows_file() && source.origin() == 0;
-}
-
-// Returns true if the file holds other bytes than these at `position`.
-absl::StatusOr<bool> HoldsOther(const FrameFile& source, int64_t position, Bytes bytes) {
-  constexpr size_t kMostHeaders = 512;
-  std::array<std::byte, kMostHeaders> few;
-  std::vector<std::byte> many(bytes.size() > few.size() ? bytes.size() : 0);
-  const MutableBytes there = many.empty() ? MutableBytes(few).first(bytes.size()) : many;
-  const absl::Status read = source.ReadAt(position, there);
-  // There was a checkpoint, so the file was truncated since.
-  if (absl::IsOutOfRange(read)) return WithCode(absl::StatusCode::kDataLoss, read);
-  CAIRN_RETURN_IF_ERROR(read);
-  return !AreEqual(there, bytes);
-}
-
-// Returns true if the file has another checkpoint, or another Blosc2 has changed this one. With a
-// mapping it costs no system call. A chunk that C-Blosc2 replaces by one of the same size leaves
-// the header as it was, but no fingerprint in the trailer.
-absl::StatusOr<bool> HasNewCheckpoint(const State& newest, const FrameFile& source) {
-  const Checkpoint& checkpoint = *newest.checkpoint;
-  const Bytes header = checkpoint.header_bytes;
-  const std::byte type{static_cast<uint8_t>(checkpoint.fingerprint)};
-  const int64_t type_at = checkpoint.trailer.end - format::kFingerprintFieldSize;
-  const bool has_type = checkpoint.fingerprint != FingerprintType::kNone;
-  if (SeesFile(newest, source)) {
-    return newest.region.SeesOther(0, header) ||
-           (has_type && newest.region.SeesOther(type_at, {&type, 1}));
-  }
-  CAIRN_ASSIGN_OR_RETURN(const bool other_header, HoldsOther(source, 0, header));
-  if (other_header || !has_type) return other_header;
-  return HoldsOther(source, type_at, {&type, 1});
-}
-
-// Returns true if another Blosc2 wrote the checkpoint. Nothing in it tells then that a chunk was
-// replaced by one of the same size.
-bool IsOfOthers(const Checkpoint& checkpoint) {
-  const bool may_have_one =
-      !checkpoint.seal.has_value() || checkpoint.seal->type != FingerprintType::kNone;
-  return may_have_one && checkpoint.fingerprint == FingerprintType::kNone;
 }
 
 // Returns false for the same commit, loaded again.

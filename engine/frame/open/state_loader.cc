@@ -148,7 +148,7 @@ absl::Status AttachSource(const FrameFile& source, const format::Trailer& traile
 
 absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
                                         std::vector<std::byte> header_bytes,
-                                        std::shared_ptr<const FrameContext> env) {
+                                        std::shared_ptr<const FrameContext> env, Chunk end) {
   CAIRN_ASSIGN_OR_RETURN(format::FrameHeader header, format::ParseFrameHeader(header_bytes));
   CAIRN_RETURN_IF_ERROR(CheckLayout(header, source));
   CAIRN_ASSIGN_OR_RETURN(const int64_t available, source.Size());
@@ -160,15 +160,19 @@ absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
   builder.SetHeader(std::move(header), std::move(header_bytes));
   checkpoint.source = source;
   CAIRN_ASSIGN_OR_RETURN(state.region, source.View(frame_size));
-  CAIRN_RETURN_IF_ERROR(LoadEnd(checkpoint.header, state.region));
+  if (end.bytes().empty()) {
+    CAIRN_RETURN_IF_ERROR(LoadEnd(checkpoint.header, state.region));
+  } else {
+    state.region.KnowEnd(std::move(end));
+  }
 
-  CAIRN_ASSIGN_OR_RETURN(CheckpointEnd end, LoadCheckpointEnd(state.region, checkpoint));
+  CAIRN_ASSIGN_OR_RETURN(CheckpointEnd parts, LoadCheckpointEnd(state.region, checkpoint));
   if (checkpoint.seal_holds) CAIRN_RETURN_IF_ERROR(BoundSeal(available, checkpoint));
-  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(end.index), std::move(end.seal), state));
-  CAIRN_RETURN_IF_ERROR(AttachSource(source, end.trailer, end.trailer_bytes.bytes(), state));
+  CAIRN_RETURN_IF_ERROR(AttachIndex(std::move(parts.index), std::move(parts.seal), state));
+  CAIRN_RETURN_IF_ERROR(AttachSource(source, parts.trailer, parts.trailer_bytes.bytes(), state));
   CAIRN_RETURN_IF_ERROR(CheckFileCount(state, source));
   RestoreChunksize(state);
-  builder.metadata->vlmetalayers = VlMetalayersOf(end.trailer, end.trailer_bytes);
+  builder.metadata->vlmetalayers = VlMetalayersOf(parts.trailer, parts.trailer_bytes);
   return std::move(builder).Finish();
 }
 

@@ -33,10 +33,11 @@ absl::StatusOr<StatePtr> LoadFrom(const FrameFile& source, std::vector<std::byte
 // Returns the state that replay made of `state`, with the damage that it found.
 StatePtr StateAfter(StatePtr state, const ReplayResult& replayed);
 
-// Loads the checkpoint of these header bytes, which need not be those in the file any more.
+// Loads the checkpoint of these header bytes, which need not be those in the file any more. What
+// `end` has of the end of the frame is not read again.
 absl::StatusOr<StatePtr> LoadCheckpoint(const FrameFile& source,
                                         std::vector<std::byte> header_bytes,
-                                        std::shared_ptr<const FrameContext> env);
+                                        std::shared_ptr<const FrameContext> env, Chunk end = {});
 
 // Returns the frame's size that its header has now, read as one word.
 absl::StatusOr<int64_t> LoadFrameSize(const FrameFile& source);

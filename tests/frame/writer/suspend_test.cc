@@ -199,6 +199,15 @@ TEST_P(SuspendTest, DeathInTheMiddleOfItLeavesTheReceiptOfTheLastCommit) {
   EXPECT_TRUE(Open().snapshot().info().journal_damaged);
 }
 
+TEST_P(SuspendTest, AfterADurableCommitNothingIsWritten) {
+  const int64_t before = files_.operations();
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ASSERT_TRUE(IsOk(writer_->Resume()));
+  EXPECT_EQ(files_.operations(), before);
+  ASSERT_TRUE(IsOk(writer_->Suspend()));
+  ExpectGoesOn();
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, SuspendTest,
                          testing::Values(Layout::kContiguous, Layout::kSparse),
                          [](const auto& info) {
@@ -252,13 +261,6 @@ TEST_P(ContiguousSuspendTest, WriterThatEndsAfterACheckpointOfAnotherWritesNothi
   writer_.reset();
   EXPECT_EQ(files_.operations(), before);
   EXPECT_TRUE(IsOk(Open().OpenWriter()));
-}
-
-TEST_P(ContiguousSuspendTest, AfterADurableCommitNothingIsWritten) {
-  const int64_t before = files_.operations();
-  ASSERT_TRUE(IsOk(writer_->Suspend()));
-  ASSERT_TRUE(IsOk(writer_->Resume()));
-  EXPECT_EQ(files_.operations(), before);
 }
 
 TEST_P(ContiguousSuspendTest, AfterADurableCommitOfAnotherWriterNothingIsWritten) {
@@ -326,6 +328,23 @@ TEST_P(ContiguousSuspendTest, ChunksInFreeSpaceAreWrittenAgainToo) {
   EXPECT_EQ(std::ranges::count_if(files_.TakeLog(), writes_chunk), 0) << "it is durable now";
   ASSERT_TRUE(IsOk(writer_->Suspend()));
   ExpectGoesOn();
+}
+
+// To cut it off each time, and to reserve it again, takes longer than the checkpoint.
+TEST_P(ContiguousSuspendTest, CheckpointsInTurnLeaveTheRoomOfTheNextOne) {
+  Add(*writer_, 6000);
+  for (int round = 0; round < 8; ++round) {
+    if (round == 2) files_.StartLog();
+    ASSERT_TRUE(IsOk(writer_->SetVlmetalayer("layer", MakeNoise(10, ++seed_))));
+    ASSERT_TRUE(IsOk(writer_->Checkpoint()));
+    ASSERT_TRUE(IsOk(writer_->Suspend()));
+    ExpectHolds(Open().snapshot(), content_);
+    ASSERT_TRUE(IsOk(writer_->Resume()));
+  }
+  EXPECT_EQ(std::ranges::count(files_.TakeLog(), Operation::Kind::kTruncate, &Operation::kind), 0);
+  ASSERT_TRUE(IsOk(writer_->Close()));
+  EXPECT_EQ(std::filesystem::file_size(path_),
+            static_cast<size_t>(Open().snapshot().info().frame_size));
 }
 
 TEST_P(ContiguousSuspendTest, WriterWhoseResumeFailedStaysSuspended) {

@@ -1,0 +1,197 @@
+// Edits a file with both libraries in turn, while handles of ours stay open.
+#include <algorithm>
+#include <array>
+#include <blosc2.h>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/blosc2_api/calls.h"
+#include "tests/support/search.h"
+
+namespace cairn::blosc2_api {
+namespace {
+
+constexpr int32_t kItems = 100;
+constexpr int32_t kLayerSize = 20;
+constexpr int kSteps = 40;
+
+using Items = std::vector<int32_t>;
+using Layer = std::vector<uint8_t>;
+
+// The content of a file.
+struct Content {
+  std::vector<int32_t> chunks;  // a number for each, which tells its items
+  Layer metalayer;
+  std::map<std::string, Layer> vlmetalayers;
+
+  bool operator==(const Content&) const = default;
+};
+
+// Chunks of even numbers repeat the number, and those of odd ones do not compress: C-Blosc2
+// replaces each kind in place.
+Items ItemsOf(int32_t number) {
+  Items items(kItems, number);
+  std::mt19937 random(static_cast<unsigned>(number));
+  if (number % 2 != 0) {
+    std::ranges::generate(items, [&] { return static_cast<int32_t>(random()); });
+    items[0] = number;
+  }
+  return items;
+}
+
+// The parameter says whether the file is contiguous.
+class TwoLibrariesTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(genuine_.Load(std::getenv("GENUINE_BLOSC2")));
+    ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
+    char name[] = "/tmp/cairn_two_libraries_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    path_ = folder_ + "/frame.b2frame";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  blosc2_schunk* Create() {
+    std::filesystem::remove_all(path_);
+    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+    cparams.typesize = 4;
+    blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+    storage.contiguous = GetParam();
+    storage.urlpath = path_.data();
+    storage.cparams = &cparams;
+    blosc2_schunk* const schunk = ours_.blosc2_schunk_new(&storage);
+    content_ = {.chunks = {}, .metalayer = Layer(kLayerSize, 1), .vlmetalayers = {}};
+    EXPECT_GE(ours_.blosc2_meta_add(schunk, "layer", content_.metalayer.data(), kLayerSize), 0);
+    for (int32_t i = 0; i < 5; ++i) Append(ours_, schunk, i);
+    return schunk;
+  }
+
+  void Append(const Calls& calls, blosc2_schunk* schunk, int32_t number) {
+    EXPECT_GT(calls.blosc2_schunk_append_buffer(schunk, ItemsOf(number).data(), kItems * 4), 0);
+    content_.chunks.push_back(number);
+  }
+  void Update(const Calls& calls, blosc2_schunk* schunk, int64_t at, int32_t number) {
+    std::array<uint8_t, kItems * 4 + BLOSC2_MAX_OVERHEAD> chunk;
+    EXPECT_GT(calls.blosc2_compress_ctx(schunk->cctx, ItemsOf(number).data(), kItems * 4,
+                                        chunk.data(), chunk.size()),
+              0);
+    EXPECT_GE(calls.blosc2_schunk_update_chunk(schunk, at, chunk.data(), true), 0);
+    content_.chunks[static_cast<size_t>(at)] = number;
+  }
+  void SetMetalayer(const Calls& calls, blosc2_schunk* schunk, uint8_t value) {
+    content_.metalayer.assign(kLayerSize, value);
+    EXPECT_GE(calls.blosc2_meta_update(schunk, "layer", content_.metalayer.data(), kLayerSize), 0);
+  }
+  void SetVlmetalayer(const Calls& calls, blosc2_schunk* schunk, const std::string& name,
+                      uint8_t value) {
+    Layer layer(kLayerSize, value);
+    const bool is_there = content_.vlmetalayers.contains(name);
+    const auto set = is_there ? calls.blosc2_vlmeta_update : calls.blosc2_vlmeta_add;
+    EXPECT_GE(set(schunk, name.c_str(), layer.data(), kLayerSize, nullptr), 0);
+    content_.vlmetalayers[name] = std::move(layer);
+  }
+
+  // Makes one of the edits that leave the length of the file alone, or an append.
+  void EditAtRandom(const Calls& calls, blosc2_schunk* schunk, std::mt19937& random) {
+    const auto number = static_cast<int32_t>(random() % 1000);
+    const auto value = static_cast<uint8_t>(number);
+    switch (random() % 5) {
+      case 0:
+        return Append(calls, schunk, number);
+      case 1:
+        return SetMetalayer(calls, schunk, value);
+      case 2:
+        return SetVlmetalayer(calls, schunk, random() % 2 == 0 ? "a" : "b", value);
+      default: {
+        // A chunk of the same kind takes as many bytes.
+        const size_t at = random() % content_.chunks.size();
+        const int32_t kind = content_.chunks[at] % 2;
+        return Update(calls, schunk, static_cast<int64_t>(at), number / 2 * 2 + kind);
+      }
+    }
+  }
+
+  // Returns what a library reads of a handle.
+  static Content ContentOf(const Calls& calls, blosc2_schunk* schunk,
+                           const std::map<std::string, Layer>& layers) {
+    Content content;
+    calls.blosc2_schunk_refresh(schunk);
+    for (int64_t i = 0; i < schunk->nchunks; ++i) {
+      Items items(kItems);
+      const int size = calls.blosc2_schunk_decompress_chunk(schunk, i, items.data(), kItems * 4);
+      const bool is_right = size == kItems * 4 && items == ItemsOf(items[0]);
+      content.chunks.push_back(is_right ? items[0] : -1);
+    }
+    const blosc2_metalayer& metalayer = *schunk->metalayers[0];
+    content.metalayer.assign(metalayer.content, metalayer.content + metalayer.content_len);
+    for (const auto& [name, expected] : layers) {
+      uint8_t* bytes = nullptr;
+      int32_t size = 0;
+      if (calls.blosc2_vlmeta_get(schunk, name.c_str(), &bytes, &size) < 0) continue;
+      content.vlmetalayers[name].assign(bytes, bytes + size);
+      std::free(bytes);
+    }
+    return content;
+  }
+  bool Holds(const Calls& calls, blosc2_schunk* schunk) const {
+    return ContentOf(calls, schunk, content_.vlmetalayers) == content_;
+  }
+  bool GenuineReadsIt() const {
+    blosc2_schunk* const schunk = genuine_.blosc2_schunk_open(path_.c_str());
+    const bool holds = Holds(genuine_, schunk);
+    genuine_.blosc2_schunk_free(schunk);
+    return holds;
+  }
+
+  void EditInTurn(uint64_t seed);
+
+  Calls genuine_;
+  Calls ours_;
+  std::string folder_;
+  std::string path_;
+  Content content_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Layouts, TwoLibrariesTest, testing::Bool(),
+                         [](const auto& layout) { return layout.param ? "Contiguous" : "Sparse"; });
+
+// Two handles of ours are open all the time, and C-Blosc2 opens the file for each edit.
+void TwoLibrariesTest::EditInTurn(uint64_t seed) {
+  SCOPED_TRACE(seed);
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::array<blosc2_schunk*, 2> handles = {Create(), nullptr};
+  handles[1] = ours_.blosc2_schunk_open(path_.c_str());
+  for (int step = 0; step < kSteps && !HasFailure(); ++step) {
+    SCOPED_TRACE(step);
+    if (random() % 2 == 0) {
+      blosc2_schunk* const other = genuine_.blosc2_schunk_open(path_.c_str());
+      EditAtRandom(genuine_, other, random);
+      genuine_.blosc2_schunk_free(other);
+    } else {
+      EditAtRandom(ours_, handles[random() % 2], random);
+    }
+    // A handle that reads nothing meanwhile has more to take over.
+    for (blosc2_schunk* const handle : handles) {
+      const bool reads = random() % 2 == 0;
+      EXPECT_TRUE(!reads || Holds(ours_, handle));
+    }
+    EXPECT_TRUE(GenuineReadsIt());
+  }
+  for (blosc2_schunk* const handle : handles) ours_.blosc2_schunk_free(handle);
+  EXPECT_TRUE(GenuineReadsIt());
+}
+
+TEST_P(TwoLibrariesTest, EditsInTurnAllStay) {
+  test::ForEachSeed(20, [&](uint64_t seed) { EditInTurn(seed); });
+}
+
+}  // namespace
+}  // namespace cairn::blosc2_api
