@@ -28,14 +28,14 @@
 namespace cairn::test {
 namespace {
 
-constexpr int32_t kChunk = 1024;
+constexpr int32_t kLostChunk = 1024;
 constexpr int64_t kLostChunks = 24;
 
 class LostWriteTest : public testing::Test {
  protected:
   // A frame whose chunks are stored as they are.
   void Create() {
-    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kChunk), data_)));
+    ASSERT_TRUE(IsOk(WriteFrame(path_, PlainCopies(kLostChunk), data_)));
     frame_ = std::make_unique<Frame>(Frame::Open(path_).value());
   }
   void Begin(const WriterOptions& options = {}) {
@@ -46,9 +46,9 @@ class LostWriteTest : public testing::Test {
   // Replaces chunks, and commits.
   void Commit(int64_t first, int64_t count = 1, Durability durability = Durability::kMachine) {
     for (int64_t i = first; i < first + count; ++i) {
-      const Buffer chunk = MakeNoise(kChunk, ++noise_);
+      const Buffer chunk = MakeNoise(kLostChunk, ++noise_);
       ASSERT_TRUE(IsOk(writer_->UpdateChunk(i % kLostChunks, chunk)));
-      std::ranges::copy(chunk, data_.begin() + i % kLostChunks * kChunk);
+      std::ranges::copy(chunk, data_.begin() + i % kLostChunks * kLostChunk);
     }
     const absl::StatusOr<Snapshot> made = writer_->Commit(durability);
     ASSERT_TRUE(IsOk(made));
@@ -136,7 +136,7 @@ class LostWriteTest : public testing::Test {
   static constexpr size_t kHeader = 87;
   const TempDir dir_;
   const std::string path_ = dir_.Path("f");
-  Buffer data_ = MakeNoise(kChunk * kLostChunks, 1);
+  Buffer data_ = MakeNoise(kLostChunk * kLostChunks, 1);
   uint64_t noise_ = 1;
   uint64_t generation_ = 0;
   std::map<uint64_t, int64_t> ends_;  // of commits, by generation
@@ -383,7 +383,7 @@ TEST_F(LostWriteTest, RecordsOfAFrameThatAChunkHoldsTellNothing) {
   writer_.reset();
   const Buffer inner = FileBytes(path_);
   const std::string outer = dir_.Path("outer");
-  ASSERT_TRUE(IsOk(WriteFrame(outer, PlainCopies(kChunk), MakeNoise(kChunk, 2))));
+  ASSERT_TRUE(IsOk(WriteFrame(outer, PlainCopies(kLostChunk), MakeNoise(kLostChunk, 2))));
   Buffer file = FileBytes(outer);
   const Buffer head = MakeNoise(100, 3);
   file.insert(file.end(), head.begin(), head.end());
