@@ -1,5 +1,6 @@
 // The input is a chunk. Whatever its bytes: what decodes is the same each time and depends on
-// nothing but them, and every range of it, and every field of its items, is the same part.
+// nothing but them, and every range of it, and every field of its items, is the same part. Blocks
+// that are picked out of it decode as they do in the chunk, also if others do not.
 
 #include <algorithm>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "cairn/chunk.h"
 #include "engine/base/hash.h"
 #include "engine/chunk/decoder.h"
+#include "engine/chunk/pick_blocks.h"
 #include "fuzz/check.h"
 #include "fuzz/lz4_streams.h"
 #include "fuzz/mutator.h"
@@ -70,6 +72,40 @@ void CheckFields(Bytes chunk, const ChunkInfo& info, Bytes whole) {
   }
 }
 
+// Decodes the block that holds a byte.
+absl::StatusOr<std::vector<std::byte>> DecodeBlockAt(Bytes chunk, int64_t byte) {
+  chunk::WorkspacePool pool;
+  chunk::DecodeContext context;
+  context.pool = &pool;
+  chunk::Decoder decoder;
+  if (absl::Status status = decoder.Open(chunk, context); !status.ok()) return status;
+  const int64_t size = decoder.header().blocksize;
+  const int64_t begin = byte - byte % size;
+  std::vector<std::byte> block(static_cast<size_t>(std::min(size, decoder.nbytes() - begin)));
+  if (absl::Status status = decoder.DecodeRange(begin, block); !status.ok()) return status;
+  return block;
+}
+
+void CheckPicked(Bytes chunk, const ChunkInfo& info) {
+  if (RepeatsAtNoDistance(chunk) || info.nbytes == 0) return;
+  test::Dice dice(Xxh3(chunk));
+  for (int i = 0; i < kRanges; ++i) {
+    const auto byte = [&] {
+      return static_cast<int64_t>(dice.Below(static_cast<size_t>(info.nbytes)));
+    };
+    std::vector<ByteRange> ranges;
+    for (const int64_t at : {byte(), byte()}) ranges.push_back({.begin = at, .end = at + 1});
+    const auto picked = chunk::PickBlocks(chunk, ranges);
+    if (!picked.has_value()) continue;
+    for (const ByteRange& range : ranges) {
+      const auto expected = DecodeBlockAt(chunk, range.begin);
+      const auto got = DecodeBlockAt(*picked, range.begin);
+      Check(got.status().code() == expected.status().code(), "a picked block decodes as it did");
+      if (got.ok()) CheckSame(*got, *expected, "a picked block is the block of the chunk");
+    }
+  }
+}
+
 void Decode(Bytes chunk) {
   const absl::StatusOr<ChunkInfo> info = InspectChunk(chunk);
   if (!IsAnswer(info.status())) return;
@@ -80,6 +116,7 @@ void Decode(Bytes chunk) {
   const bool decodes = IsAnswer(decode.Decompress(chunk, whole));
   std::vector<std::byte> again(whole.size(), std::byte{0x5A});
   Check(decodes == DecompressChunk(chunk, again).ok(), "a chunk decodes always or never");
+  CheckPicked(chunk, *info);
   if (!decodes) return;
   CheckSame(whole, again, "what decodes depends on the chunk alone");
   CheckRanges(chunk, *info, whole, decode);

@@ -32,18 +32,6 @@ absl::Status HeaderError(const absl::Status& status) {
       "chunk header");
 }
 
-int64_t StreamsOf(const Header& header, const BlockPlace& place) {
-  const bool leftover = place.nbytes != header.blocksize;
-  if (header.unsplit || leftover) return 1;
-  if (header.version <= kVersionBlosc1 &&
-      (header.typesize > kMaxBlosc1Streams || place.nbytes / header.typesize < kMinBlosc1Stream)) {
-    return 1;
-  }
-  const bool beta = header.version == kVersionAlpha || header.version == kVersionBeta;
-  if (beta && header.has_dict) return 1;
-  return header.typesize;
-}
-
 }  // namespace
 
 absl::Status Decoder::Open(Bytes chunk, const DecodeContext& context) {
@@ -163,7 +151,7 @@ absl::Status Decoder::ForEachStream(const BlockPlace& place, const Visit& visit)
     CAIRN_RETURN_IF_ERROR(reader.status());
     return visit({.stored = stored}, 0, nbytes);
   }
-  const auto nstreams = static_cast<size_t>(StreamsOf(header_, place));
+  const auto nstreams = static_cast<size_t>(StreamsOf(header_, place.nbytes));
   const size_t size = nbytes / nstreams;
   if (size * nstreams != nbytes) {
     return DataLoss("chunk block %d: %d bytes cannot be cut into %d streams", place.block, nbytes,

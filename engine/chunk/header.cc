@@ -153,6 +153,18 @@ absl::StatusOr<Codec> CodecOf(const Header& header) {
   }
 }
 
+int32_t StreamsOf(const Header& header, int32_t block_nbytes) {
+  const bool leftover = block_nbytes != header.blocksize;
+  if (header.unsplit || leftover) return 1;
+  if (header.version <= kVersionBlosc1 &&
+      (header.typesize > kMaxBlosc1Streams || block_nbytes / header.typesize < kMinBlosc1Stream)) {
+    return 1;
+  }
+  const bool beta = header.version == kVersionAlpha || header.version == kVersionBeta;
+  if (beta && header.has_dict) return 1;
+  return header.typesize;
+}
+
 absl::Status ParseHeader(Bytes bytes, int64_t available, Header& header) {
   ByteReader reader(bytes, "chunk header");
   header.version = reader.U8("version");

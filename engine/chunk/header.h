@@ -63,6 +63,9 @@ struct Header {
   }
 };
 
+// Returns the number of streams of a block that decodes to this many bytes.
+int32_t StreamsOf(const Header& header, int32_t block_nbytes);
+
 // Codecs in the flags byte are numbered by stream format. Frozen in the format.
 inline constexpr uint8_t kUserFormatCode = 6;
 uint8_t FormatCodeOf(Codec codec);

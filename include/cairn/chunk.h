@@ -28,6 +28,12 @@
 
 namespace cairn {
 
+// Bytes [begin, end) of the decoded content of a chunk.
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
 // Describes the content of a chunk header. Sizes are in bytes.
 struct ChunkInfo {
   // Version of the chunk format: 1 and 2 are Blosc1, 3 and 4 are pre-releases of Blosc2, 5 is

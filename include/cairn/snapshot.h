@@ -86,6 +86,12 @@ class CAIRN_EXPORT Snapshot {
   // that the index holds and pending items become chunks in memory.
   // Errors: kOutOfRange if there is no such chunk.
   absl::StatusOr<Chunk> GetChunk(int64_t nchunk) const;
+  // Returns a compressed chunk from which the blocks that hold `needed` decode as from GetChunk.
+  // The file of a frame that is not mapped is read only where these blocks lie, unless the chunk is
+  // small or mostly needed, or must be read whole, such as to be verified. Other blocks may be
+  // missing: the codec gives zeros for them. Parts of `needed` past the end are ignored.
+  // Errors: kOutOfRange if there is no such chunk.
+  absl::StatusOr<Chunk> GetChunk(int64_t nchunk, std::span<const ByteRange> needed) const;
   // Returns the decoded size of a chunk in bytes. It is at most Limits::max_chunk_nbytes, so a
   // buffer of that size is no larger than the caller allowed.
   //

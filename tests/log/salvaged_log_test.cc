@@ -199,7 +199,7 @@ TEST(SalvagedLogLayer, ThatIsNoListLosesNothing) {
 // Logs with keys, out of files that were cut off.
 
 #pragma pack(push, 1)
-struct KeyedReading {
+struct SalvagedReading {
   test::LittleEndian<int64_t> time = 0;
   test::LittleEndian<int32_t> number = 0;
   test::LittleEndian<uint32_t> host = 0;
@@ -214,9 +214,9 @@ std::string RoomOf(int64_t i) { return absl::StrFormat("room%d", i / 60); }
 
 // Appends a record for each of these times. `prefix` begins all of its keys.
 void AppendKeyed(LogWriter& writer, int64_t begin, int64_t end, const std::string& prefix) {
-  std::vector<KeyedReading> readings;
+  std::vector<SalvagedReading> readings;
   for (int64_t i = begin; i < end; ++i) {
-    KeyedReading& reading = readings.emplace_back();
+    SalvagedReading& reading = readings.emplace_back();
     reading.time = i;
     reading.number = static_cast<int32_t>(i % kFirstNew);
     reading.host = writer.CodeOf("host", prefix + HostOf(i % kFirstNew)).value();
@@ -294,7 +294,7 @@ class CutKeyedLog : public testing::TestWithParam<KeyHistory> {
       fields_.push_back(*Schema::ParseField(field));
     }
     options.schema = Schema::Make(fields_).value();
-    options.chunksize = 50 * static_cast<int32_t>(sizeof(KeyedReading));
+    options.chunksize = 50 * static_cast<int32_t>(sizeof(SalvagedReading));
     options.retention.max_records = history.retain;
     Log log = Log::Create(whole_, options).value();
     int64_t end = 0;

@@ -93,17 +93,17 @@ class ChunkLoader {
   // whole chunk if that is much of it. Sorts `bytes`.
   int LoadItems(int64_t nchunk, std::span<int64_t> bytes) {
     std::ranges::sort(bytes);
-    std::vector<std::pair<int64_t, int64_t>> parts;  // begin and end
+    std::vector<ByteRange> parts;
     for (const int64_t byte : bytes) {
-      if (parts.empty() || byte / block_nbytes_ != parts.back().first / block_nbytes_) {
-        parts.emplace_back(byte, byte);
+      if (parts.empty() || byte / block_nbytes_ != parts.back().begin / block_nbytes_) {
+        parts.push_back({.begin = byte, .end = byte});
       }
-      parts.back().second = byte + schunk_.typesize;
+      parts.back().end = byte + schunk_.typesize;
     }
     int64_t needed = 0;
     for (const auto& [begin, end] : parts) needed += end - begin;
     if (2 * needed > size_) return Load(nchunk);
-    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
+    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk, parts);
     if (!chunk.ok()) return BLOSC2_ERROR_FAILURE;
     for (const auto& [begin, end] : parts) {
       const MutableBytes part = MutableBytesAt(at(begin), end - begin);

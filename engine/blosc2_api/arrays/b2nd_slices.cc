@@ -9,6 +9,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/checked.h"
+#include "engine/base/scratch_buffer.h"
 #include "engine/blosc2_api/arrays/array_reader.h"
 #include "engine/blosc2_api/arrays/b2nd_geometry.h"
 #include "engine/blosc2_api/process/api.h"
@@ -81,40 +82,40 @@ class Slice {
     if (nchunk >= reader_.nchunks()) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
     const int64_t nblocks = chunk_nbytes_ / block_nbytes_;
     std::vector<bool> masked(static_cast<size_t>(nblocks), true);
-    int64_t needed = 0;
+    std::vector<ByteRange> needed;
     ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& /*place*/) {
       masked[static_cast<size_t>(nblock)] = false;
-      ++needed;
+      needed.push_back({.begin = nblock * block_nbytes_, .end = (nblock + 1) * block_nbytes_});
       return int{BLOSC2_ERROR_SUCCESS};
     });
-    // Few blocks are read one by one, which takes no memory for the others.
-    if (4 * needed > nblocks) return ReadFromWhole(nchunk, items, std::move(masked));
-    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk);
+    // Few blocks are decoded one by one, which takes no memory for the others.
+    if (4 * std::ssize(needed) > nblocks) return ReadFromWhole(nchunk, items, std::move(masked));
+    const absl::StatusOr<Chunk> chunk = reader_.Get(nchunk, needed);
     if (!chunk.ok()) return int{BLOSC2_ERROR_FAILURE};
-    scratch_.resize(static_cast<size_t>(block_nbytes_));
+    const MutableBytes block = scratch_.Get(static_cast<size_t>(block_nbytes_));
     return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
-      if (reader_.GetBytes(*chunk, nchunk, nblock * block_nbytes_, scratch_) < 0) {
+      if (reader_.GetBytes(*chunk, nchunk, nblock * block_nbytes_, block) < 0) {
         return int{BLOSC2_ERROR_FAILURE};
       }
-      CopyBlock(place, scratch_.data(), false);
+      CopyBlock(place, block.data(), false);
       return int{BLOSC2_ERROR_SUCCESS};
     });
   }
 
   // Reads a chunk without the blocks that are masked.
   int ReadFromWhole(int64_t nchunk, const Box& items, std::vector<bool> masked) {
-    scratch_.resize(static_cast<size_t>(chunk_nbytes_));
+    const MutableBytes content = scratch_.Get(static_cast<size_t>(chunk_nbytes_));
     if (std::ranges::find(masked, true) == masked.end()) masked.clear();
     const int size = reader_.Decompress(
-        nchunk, scratch_.data(), static_cast<int32_t>(chunk_nbytes_),
+        nchunk, content.data(), static_cast<int32_t>(chunk_nbytes_),
         {.blocksize = static_cast<int32_t>(block_nbytes_), .masked = std::move(masked)});
     if (size != chunk_nbytes_) return BLOSC2_ERROR_FAILURE;
-    return CopyBlocks(items, false);
+    return CopyBlocks(items, content.data(), false);
   }
 
   int WriteChunk(int64_t nchunk, const Box& items) {
     if (nchunk >= reader_.nchunks()) return Failed(BLOSC2_ERROR_DATA, "array: too few chunks");
-    scratch_.resize(static_cast<size_t>(chunk_nbytes_));
+    const MutableBytes content = scratch_.Get(static_cast<size_t>(chunk_nbytes_));
     Box there;
     Intersect(array_.ndim, items, shape_, there);
     Box shared;
@@ -123,22 +124,22 @@ class Slice {
         std::equal(there.start.begin(), there.start.begin() + array_.ndim, shared.start.begin()) &&
         std::equal(there.stop.begin(), there.stop.begin() + array_.ndim, shared.stop.begin());
     if (whole) {
-      FillBytes(scratch_, std::byte{0});
-    } else if (reader_.Decompress(nchunk, scratch_.data(), static_cast<int32_t>(chunk_nbytes_)) !=
+      FillBytes(content, std::byte{0});
+    } else if (reader_.Decompress(nchunk, content.data(), static_cast<int32_t>(chunk_nbytes_)) !=
                chunk_nbytes_) {
       return BLOSC2_ERROR_FAILURE;
     }
-    const int code = CopyBlocks(items, true);
-    return code < 0 ? code : Store(nchunk);
+    const int code = CopyBlocks(items, content.data(), true);
+    return code < 0 ? code : Store(nchunk, content);
   }
 
-  // Compresses the chunk in the scratch memory.
-  int Store(int64_t nchunk) {
+  // Compresses the content of a chunk into the array.
+  int Store(int64_t nchunk, Bytes content) {
     const auto room = static_cast<int32_t>(chunk_nbytes_) + BLOSC2_MAX_OVERHEAD;
     MallocPtr chunk(static_cast<uint8_t*>(std::malloc(static_cast<size_t>(room))), std::free);
     if (chunk == nullptr) return Failed(BLOSC2_ERROR_MEMORY_ALLOC, "array: memory");
     SetCurrentChunk(schunk_, nchunk);
-    const int size = blosc2_compress_ctx(schunk_.cctx, scratch_.data(),
+    const int size = blosc2_compress_ctx(schunk_.cctx, content.data(),
                                          static_cast<int32_t>(chunk_nbytes_), chunk.get(), room);
     if (size <= 0) return BLOSC2_ERROR_FAILURE;
     if (blosc2_schunk_update_chunk(&schunk_, nchunk, chunk.get(), false) < 0) {
@@ -148,9 +149,9 @@ class Slice {
     return BLOSC2_ERROR_SUCCESS;
   }
 
-  int CopyBlocks(const Box& items, bool write) {
+  int CopyBlocks(const Box& items, std::byte* content, bool write) {
     return ForEachBlock(array_, items, box_, [&](int64_t nblock, const Box& place) {
-      CopyBlock(place, &scratch_[static_cast<size_t>(nblock * block_nbytes_)], write);
+      CopyBlock(place, content + nblock * block_nbytes_, write);
       return int{BLOSC2_ERROR_SUCCESS};
     });
   }
@@ -184,7 +185,7 @@ class Slice {
   Box shape_;
   int64_t block_nbytes_ = 0;
   int64_t chunk_nbytes_ = 0;
-  std::vector<std::byte> scratch_;
+  ScratchBuffer scratch_;
 };
 
 // Reads or writes the only item of an array without dimensions.

@@ -32,7 +32,7 @@ absl::StatusOr<int32_t> SizeOf(const SchunkReader& reader, int64_t nchunk) {
     return static_cast<int32_t>(
         std::min<int64_t>(reader.chunksize(), reader.nbytes() - nchunk * reader.chunksize()));
   }
-  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, reader.Get(nchunk));
+  CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, reader.Get(nchunk, {}));
   CAIRN_ASSIGN_OR_RETURN(const ChunkInfo info, InspectChunk(chunk.bytes()));
   return static_cast<int32_t>(info.nbytes);
 }
@@ -69,7 +69,8 @@ int CheckItems(const SchunkReader& reader, int32_t typesize, int64_t start, int6
 }
 
 int ReadPart(const SchunkReader& reader, const Part& part, uint8_t* dest) {
-  const absl::StatusOr<Chunk> chunk = reader.Get(part.nchunk);
+  const ByteRange needed = {.begin = part.begin, .end = int64_t{part.begin} + part.size};
+  const absl::StatusOr<Chunk> chunk = reader.Get(part.nchunk, {&needed, 1});
   const int size =
       chunk.ok() ? reader.GetBytes(*chunk, part.nchunk, part.begin, MutableBytesAt(dest, part.size))
                  : CodeOf(chunk.status());

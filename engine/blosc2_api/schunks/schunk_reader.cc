@@ -13,6 +13,33 @@
 
 namespace cairn::blosc2_api {
 
+namespace {
+
+// Returns the bytes of the blocks that the mask leaves.
+std::vector<ByteRange> RangesOf(const BlockMask& mask) {
+  std::vector<ByteRange> ranges;
+  int64_t begin = 0;
+  for (const bool masked : mask.masked) {
+    const int64_t end = begin + mask.blocksize;
+    if (!masked && !ranges.empty() && ranges.back().end == begin) {
+      ranges.back().end = end;
+    } else if (!masked) {
+      ranges.push_back({.begin = begin, .end = end});
+    }
+    begin = end;
+  }
+  return ranges;
+}
+
+// Returns true if the blocks of a chunk are those of the mask, and can be decoded one by one. A
+// chunk that the program has brought may have others.
+bool HasBlocksOf(const ChunkHead& head, const BlockMask& mask) {
+  return head.blocksize == mask.blocksize && head.blocksize % head.typesize == 0 &&
+         head.nbytes % head.typesize == 0;
+}
+
+}  // namespace
+
 void SetCurrentChunk(blosc2_schunk& schunk, int64_t nchunk) {
   std::atomic_ref(schunk.current_nchunk).store(nchunk, std::memory_order_relaxed);
 }
@@ -51,19 +78,31 @@ absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk) const {
   return snapshot_.has_value() ? snapshot_->GetChunk(nchunk) : GetChunk(*schunk_, nchunk);
 }
 
+absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk, std::span<const ByteRange> needed) const {
+  const bool is_read = snapshot_.has_value() && nchunk >= 0 && nchunk < nchunks_;
+  return is_read ? snapshot_->GetChunk(nchunk, needed) : Get(nchunk);
+}
+
 int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask) const {
-  const absl::StatusOr<Chunk> chunk = Get(nchunk);
+  absl::StatusOr<Chunk> chunk = mask.masked.empty() ? Get(nchunk) : Get(nchunk, RangesOf(mask));
   if (!chunk.ok()) return CodeOf(chunk.status());
   SetCurrentChunk(*schunk_, nchunk);
-  const Bytes bytes = chunk->bytes();
   ChunkHead head;
-  const int code = ReadHead(bytes.data(), static_cast<int32_t>(bytes.size()), true, head);
+  const int code =
+      ReadHead(chunk->bytes().data(), static_cast<int32_t>(chunk->bytes().size()), true, head);
   if (code < 0) return code;
   if (destsize < head.nbytes) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "super-chunk: too little room for the chunk");
   }
-  // A chunk of one value, or one that the program has brought, may have blocks of its own.
-  if (mask.blocksize != head.blocksize || head.special() != BLOSC2_NO_SPECIAL) mask.masked.clear();
+  if (head.special() != BLOSC2_NO_SPECIAL) {
+    mask.masked.clear();
+  } else if (!mask.masked.empty() && !HasBlocksOf(head, mask)) {
+    // All blocks are decoded, and a program's filters must see the data of each of them.
+    mask.masked.clear();
+    chunk = Get(nchunk);
+    if (!chunk.ok()) return CodeOf(chunk.status());
+  }
+  const Bytes bytes = chunk->bytes();
   return blosc2_api::Decompress(*schunk_->dctx, bytes.data(), static_cast<int32_t>(bytes.size()),
                                 dest, destsize,
                                 {.nchunk = nchunk, .masked = std::move(mask.masked)});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -48,6 +49,8 @@ class SchunkReader {
 
   // Returns a chunk. Errors: kInvalidArgument if there is none of this number.
   absl::StatusOr<Chunk> Get(int64_t nchunk) const;
+  // Returns a chunk with the blocks that hold `needed` bytes. Others may be zeros.
+  absl::StatusOr<Chunk> Get(int64_t nchunk, std::span<const ByteRange> needed) const;
 
   // Decompresses a chunk into dest through the context of the super-chunk, with or without the
   // blocks that `mask` names. Returns the size of the chunk or an error code.

@@ -56,8 +56,9 @@ absl::StatusOr<Chunk> MakeChunk(const frame::State& state, const frame::ChunkRea
   return Chunk(*bytes, bytes);
 }
 
-// Returns the chunk of an entry, with an owner.
-absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry) {
+// Returns the chunk of an entry, with an owner, or the blocks of it that hold `needed` bytes.
+absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entry,
+                               const std::span<const ByteRange>* needed) {
   const chunk::WorkspacePool::Lease lease = state.env()->pool.Acquire();
   const auto make = [&]() -> absl::StatusOr<Chunk> {
     CAIRN_ASSIGN_OR_RETURN(
@@ -66,15 +67,25 @@ absl::StatusOr<Chunk> PinChunk(const frame::State& state, const ChunkEntry& entr
     return MakeChunk(state, chunk, entry.special);
   };
   if (!entry.stored()) return make();
-  CAIRN_ASSIGN_OR_RETURN(frame::StoredChunk stored,
-                         frame::ReadStored(state, entry.index, state.env()->verify, lease->stored));
+  CAIRN_ASSIGN_OR_RETURN(
+      frame::StoredChunk stored,
+      frame::PinStored(state, entry.index, state.env()->verify, lease->stored, needed));
   if (frame::DependsOnFrame(state, stored.header)) return make();
-  if (stored.chunk.owner() == nullptr) {
-    CAIRN_ASSIGN_OR_RETURN(const frame::IndexEntry place, state.chunks.Get(entry.index));
-    CAIRN_ASSIGN_OR_RETURN(
-        stored, state.chunk_source->Read(place.value, frame::ReadMode::kPinned, lease->stored));
-  }
   return std::move(stored.chunk);
+}
+
+// Returns a chunk with its owner, or the blocks of it that hold `needed` bytes.
+absl::StatusOr<Chunk> GetPinned(const std::shared_ptr<const frame::State>& state,
+                                const absl::StatusOr<ChunkEntry>& entry,
+                                const std::span<const ByteRange>* needed) {
+  if (!entry.ok()) return entry.status();
+  frame::AnnounceNext(*state, entry->index, entry->index + 1);
+  absl::StatusOr<Chunk> chunk = PinChunk(*state, *entry, needed);
+  if (!chunk.ok() || state->writers_file == nullptr) return chunk;
+  // A staged chunk needs the writer's lock as long as it is read.
+  const auto owner =
+      std::make_shared<std::pair<Chunk, std::shared_ptr<const frame::State>>>(*chunk, state);
+  return Chunk(chunk->bytes(), owner);
 }
 
 }  // namespace
@@ -144,14 +155,11 @@ absl::StatusOr<ChunkEntry> Snapshot::GetEntry(int64_t nchunk) const {
 }
 
 absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk) const {
-  CAIRN_ASSIGN_OR_RETURN(const ChunkEntry entry, GetEntry(nchunk));
-  frame::AnnounceNext(*state_, nchunk, nchunk + 1);
-  absl::StatusOr<Chunk> chunk = PinChunk(*state_, entry);
-  if (!chunk.ok() || state_->writers_file == nullptr) return chunk;
-  // A staged chunk needs the writer's lock as long as it is read.
-  const auto owner =
-      std::make_shared<std::pair<Chunk, std::shared_ptr<const frame::State>>>(*chunk, state_);
-  return Chunk(chunk->bytes(), owner);
+  return GetPinned(state_, GetEntry(nchunk), nullptr);
+}
+
+absl::StatusOr<Chunk> Snapshot::GetChunk(int64_t nchunk, std::span<const ByteRange> needed) const {
+  return GetPinned(state_, GetEntry(nchunk), &needed);
 }
 
 absl::StatusOr<int32_t> Snapshot::ChunkNbytes(int64_t nchunk) const {

@@ -128,6 +128,15 @@ absl::StatusOr<Bytes> FrameView::Read(int64_t offset, int64_t size, ScratchBuffe
   return Bytes(bytes);
 }
 
+absl::Status FrameView::ReadInto(int64_t offset, MutableBytes dst) const {
+  const int64_t size = std::ssize(dst);
+  CAIRN_RETURN_IF_ERROR(Check(offset, size));
+  const Bytes there = mapping_ != nullptr ? Mapped(offset, size) : Loaded(offset, size);
+  if (there.empty()) return Copy(offset, dst);
+  CopyBytes(there, dst);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Chunk> FrameView::Pin(int64_t offset, int64_t size) const {
   CAIRN_RETURN_IF_ERROR(Check(offset, size));
   if (mapping_ != nullptr) return Chunk(Mapped(offset, size), owner_);

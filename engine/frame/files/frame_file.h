@@ -68,6 +68,8 @@ class FrameView {
   // Returns bytes [offset, offset + size), in place or in `scratch`. Errors: kDataLoss if they lie
   // outside the view.
   absl::StatusOr<Bytes> Read(int64_t offset, int64_t size, ScratchBuffer& scratch) const;
+  // Reads bytes [offset, offset + dst.size()) into dst, with the same errors.
+  absl::Status ReadInto(int64_t offset, MutableBytes dst) const;
   // Returns bytes [offset, offset + size) with an owner, which keeps them as long as the caller
   // likes.
   absl::StatusOr<Chunk> Pin(int64_t offset, int64_t size) const;

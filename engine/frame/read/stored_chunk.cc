@@ -35,6 +35,13 @@ absl::Status CheckRead(const absl::StatusOr<StoredChunk>& stored, uint64_t finge
   return DataLoss("fingerprint: expected %016x, got %016x", fingerprint, got);
 }
 
+// Returns the fingerprint that a chunk must be checked against, or 0.
+uint64_t FingerprintToCheck(const State& state, const FoundEntry& found, VerifyPolicy policy) {
+  const bool trusted = policy == VerifyPolicy::kNever ||
+                       (policy == VerifyPolicy::kFirstTouch && IsVerified(state, found));
+  return trusted ? 0 : state.chunks.FingerprintOf(found);
+}
+
 // Returns the error of a chunk that cannot be read.
 absl::Status Explain(const State& state, const ChunkRef& chunk, absl::Status status) {
   const int64_t entry = chunk.found.entry.value;
@@ -61,17 +68,18 @@ absl::StatusOr<ChunkRef> FindChunk(const State& state, int64_t nchunk) {
   return ChunkRef{.nchunk = nchunk, .found = found};
 }
 
-absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk,
-                                       VerifyPolicy policy, ScratchBuffer& scratch) {
+namespace {
+
+// Reads a chunk in that mode and checks it.
+absl::StatusOr<StoredChunk> ReadChecked(const State& state, const ChunkRef& chunk,
+                                        VerifyPolicy policy, ReadMode mode,
+                                        ScratchBuffer& scratch) {
   const int64_t entry = chunk.found.entry.value;
-  const bool trusted = policy == VerifyPolicy::kNever ||
-                       (policy == VerifyPolicy::kFirstTouch && IsVerified(state, chunk.found));
-  const uint64_t fingerprint = trusted ? 0 : state.chunks.FingerprintOf(chunk.found);
+  const uint64_t fingerprint = FingerprintToCheck(state, chunk.found, policy);
   // A chunk that is verified is read as a whole, even if reading is quick.
   const bool verifies = fingerprint != 0 && policy == VerifyPolicy::kFirstTouch;
   if (verifies || ReadAhead::IsUseful(state)) AnnounceChunk(state, chunk.nchunk, chunk.found);
-  absl::StatusOr<StoredChunk> stored =
-      state.chunk_source->Read(entry, ReadMode::kMapped, scratch, chunk.header);
+  absl::StatusOr<StoredChunk> stored = state.chunk_source->Read(entry, mode, scratch, chunk.header);
   absl::Status status = CheckRead(stored, fingerprint);
   // Bytes that the mapping shows are damaged only if the file says the same.
   if (!status.ok()) {
@@ -83,10 +91,29 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
   return stored;
 }
 
+}  // namespace
+
+absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk,
+                                       VerifyPolicy policy, ScratchBuffer& scratch) {
+  return ReadChecked(state, chunk, policy, ReadMode::kMapped, scratch);
+}
+
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        ScratchBuffer& scratch) {
   CAIRN_ASSIGN_OR_RETURN(const ChunkRef chunk, FindChunk(state, nchunk));
   return ReadStored(state, chunk, policy, scratch);
+}
+
+absl::StatusOr<StoredChunk> PinStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                      ScratchBuffer& scratch,
+                                      const std::span<const ByteRange>* needed) {
+  CAIRN_ASSIGN_OR_RETURN(const ChunkRef chunk, FindChunk(state, nchunk));
+  if (needed != nullptr && FingerprintToCheck(state, chunk.found, policy) == 0) {
+    absl::StatusOr<StoredChunk> stored =
+        state.chunk_source->ReadBlocks(chunk.found.entry.value, *needed, scratch);
+    if (stored.ok()) return stored;
+  }
+  return ReadChecked(state, chunk, policy, ReadMode::kPinned, scratch);
 }
 
 BlockKey BlockKeyOf(const State& state, const FoundEntry& found, int64_t block) {

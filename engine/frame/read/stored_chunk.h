@@ -3,11 +3,13 @@
 #define CAIRN_ENGINE_FRAME_READ_STORED_CHUNK_H_
 
 #include <cstdint>
+#include <span>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/chunk.h"
 #include "cairn/options.h"
 #include "engine/base/scratch_buffer.h"
 #include "engine/base/status.h"
@@ -40,6 +42,12 @@ absl::StatusOr<StoredChunk> ReadStored(const State& state, const ChunkRef& chunk
                                        VerifyPolicy policy, ScratchBuffer& scratch);
 absl::StatusOr<StoredChunk> ReadStored(const State& state, int64_t nchunk, VerifyPolicy policy,
                                        ScratchBuffer& scratch);
+
+// Returns a chunk with an owner, checked as ReadStored does. If `needed` is given, blocks that hold
+// none of these bytes may be left out. A chunk that must be checked is complete.
+absl::StatusOr<StoredChunk> PinStored(const State& state, int64_t nchunk, VerifyPolicy policy,
+                                      ScratchBuffer& scratch,
+                                      const std::span<const ByteRange>* needed);
 
 // Returns the key by which a block of that chunk is remembered. Its owner is 0 if nothing may be
 // remembered.

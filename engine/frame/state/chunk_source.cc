@@ -6,6 +6,7 @@
 
 #include "engine/base/prefetch.h"
 #include "engine/base/status.h"
+#include "engine/frame/state/picked_read.h"
 #include "engine/storage/read_ahead.h"
 
 namespace cairn::frame {
@@ -51,6 +52,22 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
   if (!bytes.ok()) return bytes.status();
   Prefetch(*bytes);
   return StoredChunk{*header, Chunk(*bytes, nullptr)};
+}
+
+absl::StatusOr<StoredChunk> ContiguousChunkSource::ReadBlocks(int64_t entry,
+                                                              std::span<const ByteRange> needed,
+                                                              ScratchBuffer& scratch) const {
+  if (region_.in_place() || read_ahead() > 0) {
+    return Read(entry, ReadMode::kPinned, scratch, nullptr);
+  }
+  CAIRN_ASSIGN_OR_RETURN(const ChunkLocation place, Locate(entry));
+  const int64_t begin = *place.offset;
+  const auto read = [&](int64_t offset, MutableBytes dst) {
+    return region_.ReadInto(begin + offset, dst);
+  };
+  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, ReadPicked(end_ - begin, needed, read));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk.bytes()));
+  return StoredChunk{header, std::move(chunk)};
 }
 
 void ContiguousChunkSource::WillRead(std::span<const ChunkHint> chunks) const {

@@ -63,6 +63,11 @@ class ChunkSource {
   virtual absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                            const chunk::Header* header = nullptr) const = 0;
 
+  // Reads the chunk, with an owner. Blocks that hold none of the `needed` bytes may be left out, as
+  // PickedBlocks does, if that saves reading.
+  virtual absl::StatusOr<StoredChunk> ReadBlocks(int64_t entry, std::span<const ByteRange> needed,
+                                                 ScratchBuffer& scratch) const = 0;
+
   // Returns how many bytes of chunks are worth announcing before they are read. 0 means that
   // reading is quick.
   int64_t read_ahead() const { return read_ahead_; }
@@ -88,6 +93,8 @@ class ContiguousChunkSource final : public ChunkSource {
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                    const chunk::Header* header) const override;
+  absl::StatusOr<StoredChunk> ReadBlocks(int64_t entry, std::span<const ByteRange> needed,
+                                         ScratchBuffer& scratch) const override;
   void WillRead(std::span<const ChunkHint> chunks) const override;
 
  private:

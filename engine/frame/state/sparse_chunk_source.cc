@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/format/sparse_names.h"
 #include "engine/frame/files/claimed_read.h"
+#include "engine/frame/state/picked_read.h"
 
 namespace cairn::frame {
 
@@ -95,6 +96,19 @@ absl::StatusOr<StoredChunk> SparseChunkSource::Read(int64_t entry, ReadMode mode
                                                     ScratchBuffer& /*scratch*/,
                                                     const chunk::Header* /*header*/) const {
   return use_mmap_ && mode != ReadMode::kCopied ? Map(entry) : Copy(entry);
+}
+
+absl::StatusOr<StoredChunk> SparseChunkSource::ReadBlocks(int64_t entry,
+                                                          std::span<const ByteRange> needed,
+                                                          ScratchBuffer& /*scratch*/) const {
+  if (use_mmap_) return Map(entry);
+  if (read_ahead() > 0) return Copy(entry);
+  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, OpenFile(entry));
+  CAIRN_ASSIGN_OR_RETURN(const int64_t size, SizeOf(*file));
+  const auto read = [&](int64_t offset, MutableBytes dst) { return file->ReadAt(offset, dst); };
+  CAIRN_ASSIGN_OR_RETURN(Chunk chunk, ReadPicked(size, needed, read));
+  CAIRN_ASSIGN_OR_RETURN(const chunk::Header header, chunk::ParseHeader(chunk.bytes()));
+  return StoredChunk{header, std::move(chunk)};
 }
 
 void SparseChunkSource::WillRead(std::span<const ChunkHint> chunks) const {

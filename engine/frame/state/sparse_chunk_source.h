@@ -27,6 +27,8 @@ class SparseChunkSource final : public ChunkSource {
   absl::StatusOr<chunk::Header> ReadHeader(int64_t entry, ScratchBuffer& scratch) const override;
   absl::StatusOr<StoredChunk> Read(int64_t entry, ReadMode mode, ScratchBuffer& scratch,
                                    const chunk::Header* header) const override;
+  absl::StatusOr<StoredChunk> ReadBlocks(int64_t entry, std::span<const ByteRange> needed,
+                                         ScratchBuffer& scratch) const override;
   void WillRead(std::span<const ChunkHint> chunks) const override;
 
  private:

@@ -37,6 +37,11 @@ class StagedSource final : public ChunkSource {
     CAIRN_RETURN_IF_ERROR(CheckIsHere());
     return source_->Read(entry, mode, scratch, header);
   }
+  absl::StatusOr<StoredChunk> ReadBlocks(int64_t entry, std::span<const ByteRange> needed,
+                                         ScratchBuffer& scratch) const override {
+    CAIRN_RETURN_IF_ERROR(CheckIsHere());
+    return source_->ReadBlocks(entry, needed, scratch);
+  }
   void WillRead(std::span<const ChunkHint> chunks) const override { source_->WillRead(chunks); }
 
  private:
