@@ -1,4 +1,4 @@
-// Files that count the system calls that reading costs, and can show a wrong map.
+// Files that count the system calls that reading costs, and can show wrong bytes.
 #ifndef CAIRN_TESTS_SUPPORT_COUNTING_FILE_SYSTEM_H_
 #define CAIRN_TESTS_SUPPORT_COUNTING_FILE_SYSTEM_H_
 
@@ -21,6 +21,7 @@ struct ReadingCalls {
   std::atomic<int64_t> calls = 0;      // of any kind, by path or by descriptor
   std::atomic<int64_t> bytes = 0;      // read without a map
   std::atomic<bool> bad_maps = false;  // maps made from now on show inverted bytes
+  std::atomic<int> bad_reads = 0;      // so many of the next long reads give inverted bytes
 };
 
 // A map with other bytes than the file's.
@@ -42,11 +43,15 @@ class CountingFile final : public ForwardingFile {
 
   absl::Status ReadAt(int64_t offset, MutableBytes dst) const override {
     calls_.bytes += std::ssize(dst);
-    return ForwardingFile::ReadAt(offset, dst);
+    const absl::Status status = ForwardingFile::ReadAt(offset, dst);
+    SpoilIfAsked(dst);
+    return status;
   }
   absl::StatusOr<size_t> ReadSome(int64_t offset, MutableBytes dst) const override {
     calls_.bytes += std::ssize(dst);
-    return ForwardingFile::ReadSome(offset, dst);
+    const absl::StatusOr<size_t> size = ForwardingFile::ReadSome(offset, dst);
+    SpoilIfAsked(dst);
+    return size;
   }
   // The next three make no system call.
   int64_t read_ahead() const override { return ForwardingFile::base().read_ahead(); }
@@ -66,6 +71,13 @@ class CountingFile final : public ForwardingFile {
   File& base() const override {
     ++calls_.calls;
     return ForwardingFile::base();
+  }
+
+  void SpoilIfAsked(MutableBytes bytes) const {
+    constexpr size_t kLong = 1024;
+    if (bytes.size() < kLong || calls_.bad_reads == 0) return;
+    --calls_.bad_reads;
+    for (std::byte& byte : bytes) byte = ~byte;
   }
 
   ReadingCalls& calls_;

@@ -44,7 +44,7 @@ absl::StatusOr<StoredChunk> ContiguousChunkSource::Read(int64_t entry, ReadMode 
     const absl::StatusOr<chunk::Header> found = ReadHeader(entry, scratch);
     return found.ok() ? Read(entry, mode, scratch, &*found) : found.status();
   }
-  if (mode == ReadMode::kPinned) {
+  if (mode != ReadMode::kMapped) {
     CAIRN_ASSIGN_OR_RETURN(Chunk chunk, region_.Pin(begin_ + entry, header->cbytes));
     return StoredChunk{*header, std::move(chunk)};
   }

@@ -36,7 +36,7 @@ enum class ReadMode {
   // source and scratch.
   kMapped,
   kPinned,  // in place with an owner, for as long as the caller likes
-  kCopied,  // by a system call, whatever the mapping shows
+  kCopied,  // by a system call, whatever the mapping shows; with an owner
 };
 
 // A chunk that will be read, and its size in bytes, or a little more.

@@ -10,6 +10,7 @@
 
 #include "cairn/chunk.h"
 #include "cairn/frame.h"
+#include "engine/base/bytes.h"
 #include "tests/support/bytes.h"
 #include "tests/support/counting_file_system.h"
 #include "tests/support/files.h"
@@ -70,6 +71,18 @@ class NeededBlocksTest : public testing::TestWithParam<std::tuple<Layout, bool>>
   const std::string path_ = dir_.Path("f");
   const Buffer content_ = HalfNoise(kNeededChunks * kNeededChunk);
 };
+
+// Another thread of the same program may read meanwhile, in the same scratch memory.
+TEST_P(NeededBlocksTest, ChunkThatHadToBeReadTwiceStaysAsItIs) {
+  const Snapshot snapshot = Open(VerifyPolicy::kFirstTouch).snapshot();
+  files_.reading().bad_reads = 1;
+  const absl::StatusOr<Chunk> chunk = snapshot.GetChunk(0);
+  ASSERT_TRUE(IsOk(chunk));
+  const Buffer before = ToVector(chunk->bytes());
+  files_.reading().bad_reads = 1;
+  ASSERT_TRUE(IsOk(snapshot.GetChunk(1)));
+  EXPECT_EQ(ToVector(chunk->bytes()), before);
+}
 
 INSTANTIATE_TEST_SUITE_P(Layouts, NeededBlocksTest,
                          testing::Combine(testing::Values(Layout::kContiguous, Layout::kSparse),
