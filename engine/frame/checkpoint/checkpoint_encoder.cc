@@ -1,6 +1,7 @@
 #include "engine/frame/checkpoint/checkpoint_encoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -207,9 +208,9 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   if (sealed) CAIRN_RETURN_IF_ERROR(AddTable());
   seal_.index_hash = index_.empty() ? 0 : Xxh3(index_);
   const bool has_table = sealed && seal_.type != FingerprintType::kNone;
-  std::vector<Bytes> columns = {kept_.fingerprints, fingerprints_, kept_.sizes, sizes_};
+  std::array<Bytes, 4> columns = {kept_.fingerprints, fingerprints_, kept_.sizes, sizes_};
   const auto is_zero = [](Bytes column) { return column.empty() || IsRunOfZeros(column); };
-  if (std::ranges::all_of(columns, is_zero)) columns.clear();
+  if (std::ranges::all_of(columns, is_zero)) columns.fill({});
   const auto omitted =
       std::accumulate(columns.begin(), columns.end(), int64_t{0},
                       [](int64_t size, Bytes column) { return size + std::ssize(column); });

@@ -216,9 +216,12 @@ absl::Status ContiguousBackend::FlipToPlaced(const StagedState& staged) {
   const StatePtr before = frame_.state;
   CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(0, Bytes(placed.bytes.header).first(changed)));
   CAIRN_RETURN_IF_ERROR(frame_.sync->Sync(frame_.committed()));
-  const auto tail = std::make_shared<std::vector<std::byte>>(std::move(placed.bytes.tail));
-  CAIRN_RETURN_IF_ERROR(
-      frame_.ReloadCheckpoint(std::move(placed.bytes.header), Chunk(*tail, tail)));
+  Chunk end;  // a map shows it already
+  if (!base().region.in_place()) {
+    const auto tail = std::make_shared<std::vector<std::byte>>(std::move(placed.bytes.tail));
+    end = Chunk(*tail, tail);
+  }
+  CAIRN_RETURN_IF_ERROR(frame_.ReloadCheckpoint(std::move(placed.bytes.header), std::move(end)));
   const int64_t journal_end = journal_.tail().end();
   const int64_t remains_end = journal_.tail().EndWithMark();
   CAIRN_RETURN_IF_ERROR(AfterCommit(journal_.tail().MarkEnded(*before, journal_end)));
