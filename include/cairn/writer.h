@@ -296,7 +296,7 @@ class CAIRN_EXPORT Writer {
   //
   // Takes microseconds, and the time to read what others have committed since. Also syncs if their
   // last commit was not kMachine. After a checkpoint or a compaction by others, and in a sparse
-  // frame, it costs as much as OpenWriter.
+  // frame after any commit of theirs, it costs as much as OpenWriter.
   //
   // Errors, after which the writer stays suspended:
   //   kUnavailable if another writer holds the frame for longer than `wait`.

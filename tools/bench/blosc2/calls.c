@@ -1,7 +1,8 @@
 /* Times calls of C-Blosc2's interface. It is compiled once, and run with each of two libraries by
    same_program.py, which draws the table.
 
-     calls make FILE CHUNKS     makes a file of many small chunks
+     calls make FILE CHUNKS     makes a file of many small chunks, or a directory if the name ends
+                                with .b2d
      calls edit FILE            appends some to it, and updates chunks and a layer
      calls read FILE            opens it, and reads items at random
      calls arrays FOLDER        slices of arrays in memory and in files
@@ -67,7 +68,9 @@ static void append(blosc2_schunk* schunk, int64_t n) {
 
 static void make(char* path, int64_t nchunks) {
   blosc2_cparams cparams = parameters(4, BLOSC_LZ4);
-  blosc2_storage storage = {.contiguous = true, .urlpath = path, .cparams = &cparams};
+  const size_t length = strlen(path);
+  const bool is_directory = length > 4 && strcmp(path + length - 4, ".b2d") == 0;
+  blosc2_storage storage = {.contiguous = !is_directory, .urlpath = path, .cparams = &cparams};
   blosc2_schunk* schunk = blosc2_schunk_new(&storage);
   check(schunk != NULL, "create");
   check(blosc2_schunk_lock(schunk) >= 0, "lock"); /* one commit */
@@ -139,7 +142,24 @@ static void time_reads(const char* path) {
   blosc2_schunk_free(schunk);
 }
 
-enum { kSide = 2000, kPart = 300 };
+enum { kSide = 2000, kPart = 300, kSmallPart = 30 };
+
+static void time_boxes(b2nd_array_t* array, const char* where, int64_t side) {
+  static double data[kPart * kPart];
+  const int64_t shape[2] = {side, side};
+  const int runs = 60;
+  for (int i = 0; i < runs; ++i) {
+    const int64_t start[2] = {(int64_t)(random_number() % (uint64_t)(kSide - side)),
+                              (int64_t)(random_number() % (uint64_t)(kSide - side))};
+    const int64_t stop[2] = {start[0] + side, start[1] + side};
+    const double begin = now();
+    check(b2nd_get_slice_cbuffer(array, start, stop, data, shape, side * side * 8) >= 0, "slice");
+    times[i] = now() - begin;
+  }
+  char name[100];
+  snprintf(name, sizeof(name), "array of 32 MB %s: read %d x %d", where, (int)side, (int)side);
+  report(name, runs);
+}
 
 static void time_array(const char* where, char* path) {
   static double data[kSide * kSide];
@@ -161,17 +181,9 @@ static void time_array(const char* where, char* path) {
   times[0] = now() - begin;
   snprintf(name, sizeof(name), "array of 32 MB %s: make", where);
   report(name, 1);
+  time_boxes(array, where, kPart);
+  time_boxes(array, where, kSmallPart);
   const int runs = 60;
-  for (int i = 0; i < runs; ++i) {
-    const int64_t start[2] = {(int64_t)(random_number() % (kSide - kPart)),
-                              (int64_t)(random_number() % (kSide - kPart))};
-    const int64_t stop[2] = {start[0] + kPart, start[1] + kPart};
-    begin = now();
-    check(b2nd_get_slice_cbuffer(array, start, stop, data, part, kPart * kPart * 8) >= 0, "slice");
-    times[i] = now() - begin;
-  }
-  snprintf(name, sizeof(name), "array of 32 MB %s: read 300 x 300", where);
-  report(name, runs);
   for (int i = 0; i < runs; ++i) {
     const int64_t start[2] = {(int64_t)(random_number() % (kSide - kPart)),
                               (int64_t)(random_number() % (kSide - kPart))};

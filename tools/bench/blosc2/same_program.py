@@ -17,7 +17,8 @@ import subprocess
 import tempfile
 
 ROUNDS = 5
-CHUNKS = {"1,000": 1_000, "100,000": 100_000, "1,000,000": 1_000_000}
+FILES = {"directory.b2d": ("100 chunks in a directory", 100), "1k.b2frame": ("1,000 chunks", 1_000),
+         "100k.b2frame": ("100,000 chunks", 100_000), "1m.b2frame": ("1,000,000 chunks", 1_000_000)}  # fmt: skip
 MODES = {"CAIRN_BLOSC2_SYNC": "0", "CAIRN_BLOSC2_JOURNAL": "1"}
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -39,7 +40,7 @@ def measure(program, libraries, command, file=None):
             library, variables = libraries[name]
             with tempfile.TemporaryDirectory(dir=file.parent if file else None) as folder:
                 if command == "edit":
-                    shutil.copy(file, folder)
+                    (shutil.copytree if file.is_dir() else shutil.copyfile)(file, pathlib.Path(folder) / file.name)
                     arguments = [command, pathlib.Path(folder) / file.name]
                 else:
                     arguments = [command, *([file] if file else [folder] if command == "arrays" else [])]
@@ -81,13 +82,13 @@ def main():
              genuine, f"-Wl,-rpath,{genuine.parent}"], check=True)
         print("| µs | C-Blosc2 | Cairn |", *(f"`{name}={value}` |" for name, value in MODES.items()))
         print("|---|---|---|" + "---|" * len(MODES))
-        for name, count in CHUNKS.items():
-            file = pathlib.Path(folder) / f"{count}.b2frame"
+        for name, (title, count) in FILES.items():
+            file = pathlib.Path(folder) / name
             run(program, ours, ["make", file, count], CAIRN_BLOSC2_JOURNAL="1")
-            print(*rows(measure(program, all_modes, "edit", file), f", {name} chunks"), sep="\n", flush=True)
-            reads = rows(measure(program, two, "read", file), f", {name} chunks")
+            print(*rows(measure(program, all_modes, "edit", file), f", {title}"), sep="\n", flush=True)
+            reads = rows(measure(program, two, "read", file), f", {title}")
             print(*(row + " |" * len(MODES) for row in reads), sep="\n", flush=True)
-            file.unlink()
+            (shutil.rmtree if file.is_dir() else os.remove)(file)
         for command in ("arrays", "codecs"):
             print(*(row + " |" * len(MODES) for row in rows(measure(program, two, command))), sep="\n", flush=True)
 
