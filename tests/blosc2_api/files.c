@@ -32,6 +32,21 @@ static void show_state(const char* what, blosc2_schunk* schunk) {
   }
 }
 
+/* Masks have an entry for each block of the super-chunk, also for chunks of zeros. */
+static void show_masks(blosc2_schunk* schunk) {
+  for (int64_t i = 0; i < schunk->nchunks; ++i) {
+    uint8_t* chunk = NULL;
+    bool needs_free = false;
+    bool mask[kBytes / 4000] = {true, false, true, true, false};
+    const int lazy = blosc2_schunk_get_lazychunk(schunk, i, &chunk, &needs_free);
+    memset(back, 0x55, sizeof(back));
+    printf("  mask %d", blosc2_set_maskout(schunk->dctx, mask, kBytes / 4000));
+    printf(" %d", blosc2_decompress_ctx(schunk->dctx, chunk, lazy, back, kBytes));
+    printf(" %016llx\n", (unsigned long long)digest(back, kBytes));
+    if (needs_free) free(chunk);
+  }
+}
+
 static void append(blosc2_schunk* schunk, int32_t first) {
   for (int32_t i = 0; i < kItems; ++i) items[i] = first + i;
   printf("  append %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
@@ -123,6 +138,7 @@ static void show_kind(bool contiguous, char* path) {
   for (int32_t n = 0; n < 3; ++n) append(schunk, n * kItems);
   memset(items, 0, sizeof(items));
   printf("  append zeros %lld\n", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
+  show_masks(schunk);
   printf("  delete %lld\n", (long long)blosc2_schunk_delete_chunk(schunk, 3));
   show_state("written", schunk);
   show_edits(schunk);

@@ -136,6 +136,22 @@ TEST_F(SparseSpaceTest, CommitsBetweenCheckpointsOfTheWritersOwnAreBounded) {
   ExpectAllRead(readers);
 }
 
+TEST_F(SparseSpaceTest, HandleThatFollowsItsOwnWriterKeepsNothing) {
+  Frame frame = Open();
+  Writer writer = *frame.OpenWriter();
+  Snapshot seen = frame.snapshot();
+  for (int i = 0; i < 100; ++i) {
+    Update(writer, turn_++ % kChunks);
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    ASSERT_TRUE(IsOk(writer.Suspend()));
+    seen = frame.snapshot();
+    ASSERT_TRUE(IsOk(writer.Resume()));
+    ASSERT_LE(ChunkFiles(), 3 * kSeen);
+    ASSERT_LE(Indexes(), 3);
+  }
+  ExpectHolds(seen, data_);
+}
+
 TEST_F(SparseSpaceTest, ReaderThatRefreshesKeepsNothing) {
   Frame reader = Open();
   Writer writer = OpenWriter();

@@ -95,6 +95,12 @@ int Decompress(blosc2_context& context, const void* src, int32_t srcsize, void* 
     return Failed(BLOSC2_ERROR_WRITE_BUFFER, "decompress: too little room for the chunk");
   }
   if (nbytes < 0) return Failed(BLOSC2_ERROR_INVALID_HEADER, "chunk header: a negative size");
+  const blosc2_schunk* const schunk = context.schunk();
+  // A frame's index has special chunks without their blocks, and masks are of the super-chunk's.
+  if (given.head.special() != BLOSC2_NO_SPECIAL && schunk != nullptr && schunk->blocksize > 0 &&
+      std::ssize(call.masked) != given.head.nblocks()) {
+    given.head.blocksize = schunk->blocksize;
+  }
   const std::shared_ptr<const ChunkDecompressor> decompressor =
       DecompressorOf(context, given.head, call.nchunk);
   const MutableBytes dst = MutableBytesAt(dest, nbytes);

@@ -132,7 +132,9 @@ void ReplacedIndexes::Ask(size_t at, const std::vector<int64_t>& named) {
 }
 
 void ReplacedIndexes::ReleaseSome(int64_t most, const std::vector<int64_t>& named) {
-  if (!read_.empty()) Ask(++next_ % read_.size(), named);
+  // Each checkpoint adds one at most, which the writer's own process may still read.
+  constexpr int kAsked = 2;
+  for (int i = 0; i < kAsked && !read_.empty(); ++i) Ask(++next_ % read_.size(), named);
   RemoveFree(most);
 }
 

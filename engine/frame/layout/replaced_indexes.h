@@ -51,7 +51,7 @@ class ReplacedIndexes {
   // Adds an index that was replaced and now has the name `index`, which is empty if there is none.
   // Its readers may see the chunk files in `files`. `named` has the files of the present index.
   void Add(std::string index, std::vector<int64_t> files, const std::vector<int64_t>& named);
-  // Checks for the next one of the indexes if it is still read, and removes up to `most` files.
+  // Checks for the next two of the indexes if they are still read, and removes up to `most` files.
   void ReleaseSome(int64_t most, const std::vector<int64_t>& named);
   // Checks all indexes, and removes all files that nobody needs.
   void Release(const std::vector<int64_t>& named);
