@@ -166,6 +166,23 @@ TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponChangesInPlace) {
   }
 }
 
+// Nothing in a checkpoint that another Blosc2 wrote tells that it was changed in place again.
+TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponTheSecondChangeInPlace) {
+  DropFingerprint(file_);
+  Put();
+  Frame frame = *Frame::Open(path_, {.use_mmap = false});  // a map would show the change
+  Writer writer = *frame.OpenWriter();
+  ASSERT_TRUE(IsOk(writer.Suspend()));
+  CopyBytes(AsBytes("next"), MutableBytes(file_).subspan(AsText(file_).rfind("text")));
+  Put();
+  ASSERT_TRUE(IsOk(writer.Resume()));
+  ASSERT_TRUE(IsOk(writer.Append(Bytes(all_).first(kSmallChunk))));
+  ASSERT_TRUE(IsOk(writer.Checkpoint()));
+  const auto content = FullContentOf(Open().snapshot());
+  ASSERT_TRUE(IsOk(content));
+  EXPECT_EQ(content->vlmetalayers.at("note"), "next");
+}
+
 TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
   StoreBe(file_.data() + kNbytesOffset, uint64_t{3 * kSmallChunk - 1});
   Put();
