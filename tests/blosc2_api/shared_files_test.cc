@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/blosc2_api/calls.h"
+#include "tests/blosc2_api/file_test.h"
 
 namespace {
 
@@ -38,30 +38,12 @@ namespace {
 constexpr int32_t kItems = 100;
 constexpr int kChunks = 50;
 
-class SharedFilesTest : public testing::TestWithParam<bool> {
+class SharedFilesTest : public FileTest {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(genuine_.Load(std::getenv("GENUINE_BLOSC2")));
-    ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
-    char name[] = "/tmp/cairn_shared_files_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-    path_ = folder_ + "/frame.b2frame";
-  }
   void TearDown() override {
     unsetenv("CAIRN_BLOSC2_JOURNAL");
     unsetenv("CAIRN_BLOSC2_SYNC");
-    std::filesystem::remove_all(folder_);
-  }
-
-  blosc2_schunk* Create() {
-    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
-    cparams.typesize = 4;
-    blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
-    storage.contiguous = GetParam();
-    storage.urlpath = path_.data();
-    storage.cparams = &cparams;
-    return ours_.blosc2_schunk_new(&storage);
+    FileTest::TearDown();
   }
 
   // Appends chunks that hold their numbers, from `first` on.
@@ -128,11 +110,6 @@ class SharedFilesTest : public testing::TestWithParam<bool> {
     waitpid(child, &status, 0);
     return std::nullopt;
   }
-
-  Calls genuine_;
-  Calls ours_;
-  std::string folder_;
-  std::string path_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Layouts, SharedFilesTest, testing::Bool(),

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/blosc2_api/calls.h"
+#include "tests/blosc2_api/file_test.h"
 #include "tests/support/search.h"
 
 namespace cairn::blosc2_api {
@@ -46,28 +46,11 @@ Items ItemsOf(int32_t number) {
   return items;
 }
 
-// The parameter says whether the file is contiguous.
-class TwoLibrariesTest : public testing::TestWithParam<bool> {
+class TwoLibrariesTest : public FileTest {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(genuine_.Load(std::getenv("GENUINE_BLOSC2")));
-    ASSERT_TRUE(ours_.Load(std::getenv("CAIRN_BLOSC2_API")));
-    char name[] = "/tmp/cairn_two_libraries_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-    path_ = folder_ + "/frame.b2frame";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  blosc2_schunk* Create() {
+  blosc2_schunk* CreateWithContent() {
     std::filesystem::remove_all(path_);
-    blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
-    cparams.typesize = 4;
-    blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
-    storage.contiguous = GetParam();
-    storage.urlpath = path_.data();
-    storage.cparams = &cparams;
-    blosc2_schunk* const schunk = ours_.blosc2_schunk_new(&storage);
+    blosc2_schunk* const schunk = Create();
     content_ = {.chunks = {}, .metalayer = Layer(kLayerSize, 1), .vlmetalayers = {}};
     EXPECT_GE(ours_.blosc2_meta_add(schunk, "layer", content_.metalayer.data(), kLayerSize), 0);
     for (int32_t i = 0; i < 5; ++i) Append(ours_, schunk, i);
@@ -153,10 +136,6 @@ class TwoLibrariesTest : public testing::TestWithParam<bool> {
 
   void EditInTurn(uint64_t seed);
 
-  Calls genuine_;
-  Calls ours_;
-  std::string folder_;
-  std::string path_;
   Content content_;
 };
 
@@ -167,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, TwoLibrariesTest, testing::Bool(),
 void TwoLibrariesTest::EditInTurn(uint64_t seed) {
   SCOPED_TRACE(seed);
   std::mt19937 random(static_cast<unsigned>(seed));
-  std::array<blosc2_schunk*, 2> handles = {Create(), nullptr};
+  std::array<blosc2_schunk*, 2> handles = {CreateWithContent(), nullptr};
   handles[1] = ours_.blosc2_schunk_open(path_.c_str());
   for (int step = 0; step < kSteps && !HasFailure(); ++step) {
     SCOPED_TRACE(step);

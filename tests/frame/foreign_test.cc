@@ -41,6 +41,8 @@ class ForeignTest : public testing::Test {
     EXPECT_TRUE(IsOk(frame));
     return *std::move(frame);
   }
+  // A map would show what others change in place.
+  Frame OpenWithoutMap() const { return *Frame::Open(path_, {.use_mmap = false}); }
   // Puts file_ on the disk.
   void Put() const { PutFileBytes(path_, file_); }
   // No damage, but no seal, and a note that says why.
@@ -59,6 +61,19 @@ class ForeignTest : public testing::Test {
     EXPECT_TRUE(std::ranges::equal(content->data, Bytes(all_).first(size)));
     EXPECT_EQ(content->metalayers.at("m"), metalayer);
     EXPECT_EQ(content->vlmetalayers.at("note"), "text");
+  }
+  // Goes on with a writer that was suspended, whose frame has these layers by now.
+  void ExpectBuildsUpon(Writer& writer, std::string_view metalayer, std::string_view note) const {
+    ASSERT_TRUE(IsOk(writer.Resume()));
+    const absl::StatusOr<Snapshot> staged = writer.StagedSnapshot();
+    ASSERT_TRUE(IsOk(staged));
+    EXPECT_EQ(AsText(*staged->GetMetalayer("m")), metalayer);
+    ASSERT_TRUE(IsOk(writer.Append(Bytes(all_).first(kSmallChunk))));
+    ASSERT_TRUE(IsOk(writer.Checkpoint()));
+    const auto content = FullContentOf(Open().snapshot());
+    ASSERT_TRUE(IsOk(content));
+    EXPECT_EQ(content->metalayers.at("m"), metalayer);
+    EXPECT_EQ(content->vlmetalayers.at("note"), note);
   }
 
   const TempDir dir_;
@@ -140,7 +155,7 @@ TEST_F(ForeignTest, ChangedMetalayersAndThreadCountsAreNoDamage) {
 TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponChangesInPlace) {
   for (const bool in_header : {true, false}) {
     SCOPED_TRACE(in_header);
-    Frame frame = Open();
+    Frame frame = OpenWithoutMap();
     Writer writer = *frame.OpenWriter();
     ASSERT_TRUE(IsOk(writer.SetVlmetalayer("note", AsBytes("text"))));
     ASSERT_TRUE(IsOk(writer.Checkpoint()));
@@ -156,13 +171,7 @@ TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponChangesInPlace) {
       DropFingerprint(file_);
     }
     Put();
-    ASSERT_TRUE(IsOk(writer.Resume()));
-    ASSERT_TRUE(IsOk(writer.Append(Bytes(all_).first(kSmallChunk))));
-    ASSERT_TRUE(IsOk(writer.Checkpoint()));
-    const auto content = FullContentOf(Open().snapshot());
-    ASSERT_TRUE(IsOk(content));
-    EXPECT_EQ(content->metalayers.at("m"), "behind");
-    EXPECT_EQ(content->vlmetalayers.at("note"), in_header ? "text" : "next");
+    ExpectBuildsUpon(writer, "behind", in_header ? "text" : "next");
   }
 }
 
@@ -170,17 +179,12 @@ TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponChangesInPlace) {
 TEST_F(ForeignTest, WriterThatWasSuspendedBuildsUponTheSecondChangeInPlace) {
   DropFingerprint(file_);
   Put();
-  Frame frame = *Frame::Open(path_, {.use_mmap = false});  // a map would show the change
+  Frame frame = OpenWithoutMap();
   Writer writer = *frame.OpenWriter();
   ASSERT_TRUE(IsOk(writer.Suspend()));
   CopyBytes(AsBytes("next"), MutableBytes(file_).subspan(AsText(file_).rfind("text")));
   Put();
-  ASSERT_TRUE(IsOk(writer.Resume()));
-  ASSERT_TRUE(IsOk(writer.Append(Bytes(all_).first(kSmallChunk))));
-  ASSERT_TRUE(IsOk(writer.Checkpoint()));
-  const auto content = FullContentOf(Open().snapshot());
-  ASSERT_TRUE(IsOk(content));
-  EXPECT_EQ(content->vlmetalayers.at("note"), "next");
+  ExpectBuildsUpon(writer, "before", "next");
 }
 
 TEST_F(ForeignTest, AnotherSizeInTheHeaderIsDamage) {
