@@ -7,12 +7,14 @@
 #include <string>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "cairn/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/files.h"
+#include "tests/support/frame_parts.h"
 #include "tests/support/frames.h"
 #include "tests/support/status.h"
 #include "tests/support/temp_dir.h"
@@ -104,6 +106,60 @@ TEST_F(RelocationTest, DamagedChunkIsNotMoved) {
   EXPECT_EQ(snapshot.GetEntry(kDamaged)->fingerprint, before.fingerprint);
   Buffer read(kMovedChunk);
   EXPECT_TRUE(absl::IsDataLoss(snapshot.ReadChunk(kDamaged, read)));
+}
+
+// Chunks that have no fingerprints, since another Blosc2 has edited the frame. It leaves the seal
+// that Cairn wrote before.
+class ForeignRelocationTest : public RelocationTest {
+ protected:
+  void SetUp() override {
+    RelocationTest::SetUp();
+    auto writer = Open().OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    for (int64_t i = 0; i < 90; ++i) {  // the first and every other one
+      ASSERT_TRUE(IsOk(writer->DeleteChunks(i, 1)));
+      data_.erase(data_.begin() + i * kMovedChunk, data_.begin() + (i + 1) * kMovedChunk);
+    }
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+    ASSERT_TRUE(IsOk(writer->Close()));
+    std::vector<std::byte> file = FileBytes(path_);
+    DropFingerprint(file);
+    PutFileBytes(path_, file);
+  }
+  absl::StatusOr<ReclaimReport> AppendAndReclaim() {
+    const Buffer chunk = MakeNoise(kMovedChunk, 11);
+    data_.insert(data_.end(), chunk.begin(), chunk.end());
+    auto writer = Open().OpenWriter();
+    EXPECT_TRUE(IsOk(writer));
+    EXPECT_TRUE(IsOk(writer->Append(chunk)));
+    EXPECT_TRUE(IsOk(writer->Checkpoint()));
+    return writer->Reclaim();
+  }
+  void ExpectIntact() const {
+    const Snapshot snapshot = Open().snapshot();
+    ExpectHolds(snapshot, data_);
+    EXPECT_TRUE(snapshot.Verify()->ok());
+    EXPECT_FALSE(snapshot.GetEntry(0)->fingerprint.has_value());
+  }
+};
+
+TEST_F(ForeignRelocationTest, ReclaimMovesChunksThatOthersWrote) {
+  const auto report = AppendAndReclaim();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_FALSE(report->blocked);
+  EXPECT_LT(Size(), std::ssize(data_) * 5 / 4);
+  ExpectIntact();
+}
+
+TEST_F(ForeignRelocationTest, ReclaimKeepsWhatAReaderSeesOfAForeignFrame) {
+  const Buffer seen = data_;
+  const Frame reader = *Frame::Open(path_, {.use_mmap = false});
+  const Snapshot held = reader.snapshot();
+  const auto report = AppendAndReclaim();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->blocked);
+  EXPECT_EQ(DataOf(held).value(), seen);
+  ExpectIntact();
 }
 
 // Neither what came and went since, nor what a reader that is up to date could see.

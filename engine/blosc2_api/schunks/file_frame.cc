@@ -1,6 +1,7 @@
 #include "engine/blosc2_api/schunks/file_frame.h"
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -29,6 +30,10 @@ namespace {
 
 // Another handle of the frame writes for no longer than one call takes.
 constexpr std::chrono::seconds kPatience{30};
+
+// Files look for bytes that nothing needs once in so many generations, and small files never.
+constexpr uint64_t kLookEvery = 16;
+constexpr int64_t kLeastLook = int64_t{64} << 10;
 
 // Returns the path that a name stands for, which may be a URL.
 std::string PathOf(const std::string& name) {
@@ -82,7 +87,10 @@ class FileFrame final : public blosc2_frame_s {
     while (depth_ > 0) CodeOf(End());
     // Only Cairn reads the journal, so it must not be left. A forked child does not get the writer,
     // and leaves this to its parent.
-    if (has_journal_ && owner_.is_here() && TakeWriter().ok()) CodeOf(writer_->Checkpoint());
+    if (has_journal_ && owner_.is_here() && TakeWriter().ok()) {
+      CodeOf(writer_->Checkpoint());
+      ReclaimUnused();
+    }
     std::free(cframe_.data());
   }
 
@@ -249,6 +257,7 @@ class FileFrame final : public blosc2_frame_s {
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     is_staged_ = false;
     snapshot_ = frame_.snapshot();  // no staged one may be left
+    const uint64_t before = snapshot_.info().generation;
     absl::Status status;
     if (is_edited_ && keeps_journal_) {
       status = writer_->Commit(Durability::kProcess).status();
@@ -256,10 +265,29 @@ class FileFrame final : public blosc2_frame_s {
     } else if (is_edited_) {
       status = writer_->Checkpoint();
     }
-    is_edited_ = false;
     if (!status.ok()) writer_->Rollback();
+    const bool looks = before / kLookEvery != frame_.snapshot().info().generation / kLookEvery;
+    if (is_edited_ && status.ok() && looks && !keeps_journal_) ReclaimUnused();
+    is_edited_ = false;
     const absl::Status given = GiveWriter();
     return status.ok() ? given : status;
+  }
+
+  // Gives bytes back that nothing in the frame needs, if they are more than half of it, or if it is
+  // not known how many they are: C-Blosc2 does not say what its edits leave. What readers of old
+  // states see stays. Without success the frame stays as it is.
+  void ReclaimUnused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const FrameInfo info = frame_.snapshot().info();
+    const int64_t most = info.frame_size / 2;
+    const bool is_small = info.frame_size < kLeastLook;
+    const bool is_used = info.dead_bytes.has_value() && *info.dead_bytes <= most;
+    const bool is_directory = info.layout == Layout::kSparse;
+    if (is_directory ? !has_journal_ : is_small || is_used) return;
+    const absl::StatusOr<Frame> none = Frame::CreateInMemory();
+    if (!none.ok()) return;
+    snapshot_ = none->snapshot();  // one of this frame would keep the bytes that it reads
+    CodeOf(writer_->Reclaim().status());
+    snapshot_ = frame_.snapshot();
   }
 
   // Gives the frame to others. What they commit from here on is news to the next Refresh.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/base/scratch_buffer.h"
 #include "engine/base/status.h"
+#include "engine/chunk/header.h"
 #include "engine/format/index_entry.h"
 #include "engine/format/seal.h"
 
@@ -38,6 +40,16 @@ absl::Status Relocation::StageSome(Stager& stager) {
                     kLooks + kLooksForEdit * stager.staged().chunk_edits.count());
 }
 
+absl::StatusOr<bool> Relocation::StageAll(Stager& stager) {
+  journal_.tail().space().free().MoveLine(INT64_MAX);
+  moves_others_ = true;
+  moved_others_ = false;
+  const absl::Status status = StageMoves(stager, INT64_MAX, INT64_MAX);
+  moves_others_ = false;
+  CAIRN_RETURN_IF_ERROR(status);
+  return moved_others_;
+}
+
 absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks) {
   const ChunkIndex& chunks = stager.staged().chunks;
   const int64_t header_len = frame_.state->header().header_len;
@@ -56,8 +68,16 @@ absl::Status Relocation::StageMoves(Stager& stager, int64_t bytes, int64_t looks
 
 // Returns false if the chunk stays where it is. A chunk that cannot be read, or that does not match
 // its fingerprint, stays: a copy would make damage look intact.
-absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const IndexEntry& entry) {
-  if (!HasBytesOfItsOwn(entry)) return false;
+absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, IndexEntry entry) {
+  const bool is_others = !HasBytesOfItsOwn(entry);
+  if (is_others) {
+    if (!moves_others_ || format::IsSpecialEntry(entry.value)) return false;
+    ScratchBuffer scratch;
+    const absl::StatusOr<chunk::Header> header =
+        frame_.state->chunk_source->ReadHeader(entry.value, scratch);
+    if (!header.ok()) return false;
+    entry.cbytes = header->cbytes;
+  }
   ExtentPool& free = journal_.tail().space().free().pool();
   const std::optional<int64_t> position = free.TakeBeforeLine(entry.cbytes);
   if (!position.has_value()) return false;
@@ -70,7 +90,8 @@ absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const Inde
   const int64_t header_len = frame_.state->header().header_len;
   chunk_.resize(static_cast<size_t>(entry.cbytes));
   absl::Status status = frame_.file->ReadAt(header_len + entry.value, chunk_);
-  const bool intact = status.ok() && format::HashChunk(chunk_) == entry.fingerprint;
+  const bool intact =
+      status.ok() && (entry.fingerprint == 0 || format::HashChunk(chunk_) == entry.fingerprint);
   if (intact) status = frame_.file->WriteAt(place.begin, chunk_);
   // Free space may lie in holes: a full disk has no room there.
   if (!intact || absl::IsResourceExhausted(status)) {
@@ -79,9 +100,9 @@ absl::StatusOr<bool> Relocation::Move(Stager& stager, int64_t nchunk, const Inde
   }
   CAIRN_RETURN_IF_ERROR(status);
   journal_.tail().sink().NotePlaced(place);
-  IndexEntry moved = entry;
-  moved.value = place.begin - header_len;
-  CAIRN_RETURN_IF_ERROR(stager.MoveChunk(nchunk, moved));
+  entry.value = place.begin - header_len;
+  CAIRN_RETURN_IF_ERROR(stager.MoveChunk(nchunk, entry));
+  moved_others_ = moved_others_ || is_others;
   return true;
 }
 

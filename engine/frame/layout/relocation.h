@@ -32,21 +32,22 @@ class Relocation {
   // Stages some moves, if any are left: until they have as many bytes as are staged already, or
   // 1 MiB if that is less. The last chunk may exceed that.
   absl::Status StageSome(Stager& stager);
-  // Stages all of them.
-  absl::Status StageAll(Stager& stager) {
-    journal_.tail().space().free().MoveLine(INT64_MAX);
-    return StageMoves(stager, INT64_MAX, INT64_MAX);
-  }
+  // Stages all of them, and moves of chunks that other libraries wrote. Since such chunks may share
+  // their bytes, the bytes that they leave do not die with the next checkpoint. Returns true if
+  // there are such moves.
+  absl::StatusOr<bool> StageAll(Stager& stager);
 
  private:
   absl::Status StageMoves(Stager& stager, int64_t bytes, int64_t looks);
-  absl::StatusOr<bool> Move(Stager& stager, int64_t nchunk, const IndexEntry& entry);
+  absl::StatusOr<bool> Move(Stager& stager, int64_t nchunk, IndexEntry entry);
 
   const CommittedFrame& frame_;
   JournalWriter& journal_;
-  int64_t line_ = INT64_MAX;  // chunks that lie after it move
-  int64_t next_ = 0;          // the chunk to look at
-  int64_t left_ = 0;          // chunks that were not looked at since the checkpoint
+  int64_t line_ = INT64_MAX;   // chunks that lie after it move
+  int64_t next_ = 0;           // the chunk to look at
+  int64_t left_ = 0;           // chunks that were not looked at since the checkpoint
+  bool moves_others_ = false;  // moves chunks of other libraries, too
+  bool moved_others_ = false;  // has moved one
   std::vector<std::byte> chunk_;
 };
 

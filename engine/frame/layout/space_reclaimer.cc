@@ -77,9 +77,12 @@ absl::Status SpaceReclaimer::ForgetBefore(uint64_t oldest_generation) {
   return commit_in_place_(stager->staged(), oldest_generation);
 }
 
-// Finds all bytes that the newest checkpoint does not need. No commit follows it, and no reader
-// needs other bytes.
+// Finds all bytes that the newest checkpoint does not need. No commit follows it. Does nothing if a
+// reader needs other bytes.
 absl::Status SpaceReclaimer::FindFree() {
+  const uint64_t generation = base().generation();
+  CAIRN_ASSIGN_OR_RETURN(const bool is_read, IsReadOutside(generation, generation));
+  if (is_read) return absl::OkStatus();
   CAIRN_ASSIGN_OR_RETURN(
       const StatePtr newest,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
@@ -93,12 +96,14 @@ absl::Status SpaceReclaimer::FindFree() {
 // chunks are now.
 absl::StatusOr<bool> SpaceReclaimer::MoveChunksDown(const FreeSpace::Slack& slack) {
   CAIRN_RETURN_IF_ERROR(journal_.remains().TidyUpAll());
-  CAIRN_ASSIGN_OR_RETURN(const std::unique_ptr<Stager> stager, backend_.Stage());
+  CAIRN_ASSIGN_OR_RETURN(std::unique_ptr<Stager> stager, backend_.Stage());
   relocation_.Begin(slack);
-  CAIRN_RETURN_IF_ERROR(relocation_.StageAll(*stager));
+  CAIRN_ASSIGN_OR_RETURN(const bool moved_others, relocation_.StageAll(*stager));
   if (!stager->staged().edited) return false;
   CAIRN_RETURN_IF_ERROR(Finish(*stager));
   CAIRN_RETURN_IF_ERROR(commit_in_place_(stager->staged(), base().generation() + 1));
+  stager.reset();  // it reads the state before
+  if (moved_others) CAIRN_RETURN_IF_ERROR(FindFree());
   return true;
 }
 
@@ -140,9 +145,8 @@ absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& opti
   ReclaimReport report{.oldest_generation = base().checkpoint->seal->oldest_generation};
   if (!oldest.has_value()) return report;
   if (report.oldest_generation < *oldest) CAIRN_RETURN_IF_ERROR(ForgetBefore(*oldest));
-  CAIRN_ASSIGN_OR_RETURN(const bool was_blocked, IsReadOutside(*oldest, base().generation()));
   if (!keeps) {
-    if (!was_blocked) CAIRN_RETURN_IF_ERROR(FindFree());
+    CAIRN_RETURN_IF_ERROR(FindFree());
     // A full disk has no room to move anything.
     const absl::Status status = Shrink();
     if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
