@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -146,6 +147,9 @@ class TwoLibrariesTest : public FileTest {
   }
 
   void EditInTurn(uint64_t seed);
+  // Appends these chunks. Sets a vlmetalayer after each, in one sequence with `is_locked`.
+  void AppendBesideOthers(const Calls& calls, const std::vector<int32_t>& numbers,
+                          const std::string& layer, bool is_locked) const;
 
   Content content_;
 };
@@ -211,6 +215,57 @@ TEST_P(TwoLibrariesTest, JournalLeavesNoOldBytesWhenItsHandleIsFreed) {
   ours_.blosc2_schunk_free(schunk);
   EXPECT_TRUE(GenuineReadsIt());
   EXPECT_LT(BytesOnDisk(), kChunks * kItems * 4);
+}
+
+void TwoLibrariesTest::AppendBesideOthers(const Calls& calls, const std::vector<int32_t>& numbers,
+                                          const std::string& layer, bool is_locked) const {
+  blosc2_schunk* const schunk = calls.blosc2_schunk_open(path_.c_str());
+  ASSERT_NE(schunk, nullptr);
+  for (const int32_t number : numbers) {
+    Items items = ItemsOf(number);
+    EXPECT_GT(calls.blosc2_schunk_append_buffer(schunk, items.data(), kItems * 4), 0);
+    Layer content(kLayerSize, static_cast<uint8_t>(number));
+    EXPECT_EQ(is_locked ? calls.blosc2_schunk_lock(schunk) : 0, 0);
+    EXPECT_GE(
+        calls.blosc2_vlmeta_update(schunk, layer.c_str(), content.data(), kLayerSize, nullptr), 0);
+    EXPECT_EQ(is_locked ? calls.blosc2_schunk_unlock(schunk) : 0, 0);
+  }
+  calls.blosc2_schunk_free(schunk);
+}
+
+// C-Blosc2 reads the file before it takes the lock under which it writes vlmetalayers. So the
+// program holds the lock around that call.
+TEST_P(TwoLibrariesTest, EditsAtOnceAllStayIfTheOtherLibraryLocks) {
+  setenv("BLOSC_LOCKING", "1", 1);
+  setenv("CAIRN_BLOSC2_SYNC", "0", 1);
+  blosc2_schunk* const schunk = CreateWithContent();
+  SetVlmetalayer(ours_, schunk, "ours", 0);
+  SetVlmetalayer(ours_, schunk, "theirs", 0);
+  ours_.blosc2_schunk_free(schunk);
+  std::vector<int32_t> ours(100);
+  std::vector<int32_t> theirs(100);
+  std::ranges::generate(ours, [number = 1000]() mutable { return number++; });
+  std::ranges::generate(theirs, [number = 2000]() mutable { return number++; });
+  std::thread other([&] { AppendBesideOthers(genuine_, theirs, "theirs", true); });
+  AppendBesideOthers(ours_, ours, "ours", false);
+  other.join();
+  unsetenv("BLOSC_LOCKING");
+  unsetenv("CAIRN_BLOSC2_SYNC");
+
+  content_.vlmetalayers["ours"].assign(kLayerSize, static_cast<uint8_t>(ours.back()));
+  content_.vlmetalayers["theirs"].assign(kLayerSize, static_cast<uint8_t>(theirs.back()));
+  content_.chunks.insert(content_.chunks.end(), ours.begin(), ours.end());
+  content_.chunks.insert(content_.chunks.end(), theirs.begin(), theirs.end());
+  for (const Calls* const calls : {&ours_, &genuine_}) {
+    blosc2_schunk* const after = calls->blosc2_schunk_open(path_.c_str());
+    ASSERT_NE(after, nullptr);
+    Content content = ContentOf(*calls, after, content_.vlmetalayers);
+    // The chunks of the two have got between each other.
+    std::ranges::stable_sort(content.chunks, {}, [](int32_t number) { return number / 1000; });
+    EXPECT_EQ(content.chunks, content_.chunks);
+    EXPECT_EQ(content.vlmetalayers, content_.vlmetalayers);
+    calls->blosc2_schunk_free(after);
+  }
 }
 
 }  // namespace
