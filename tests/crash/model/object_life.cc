@@ -105,7 +105,10 @@ std::string ObjectLife::Examine() {
 }
 
 std::vector<int64_t> ObjectLife::Key() const {
-  std::vector<int64_t> key = {world_.faults};
+  constexpr size_t kUsual = 256;  // words
+  std::vector<int64_t> key;
+  key.reserve(kUsual);
+  key.push_back(world_.faults);
   const auto add_record = [&](const CommitObject& record) {
     key.insert(key.end(), {record.commit, record.previous, static_cast<int64_t>(record.kind),
                            record.chunk, record.based_on});
@@ -133,7 +136,7 @@ std::vector<int64_t> ObjectLife::Key() const {
 
 std::string ObjectLife::Run(const Visit& visit) {
   for (; steps_ < conditions_.steps; ++steps_) {
-    if (visit != nullptr && !visit(Key())) return "";
+    if (visit != nullptr && !visit(*this)) return "";
     Step();
     if (std::string violation = Examine(); !violation.empty()) return violation;
   }

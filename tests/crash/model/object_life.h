@@ -16,21 +16,22 @@ namespace cairn::model {
 
 class ObjectLife {
  public:
-  // `visit` is called before each step with what tells the states apart; false ends the life.
-  using Visit = std::function<bool(const std::vector<int64_t>& key)>;
+  // `visit` is called before each step; false ends the life.
+  using Visit = std::function<bool(const ObjectLife& life)>;
 
   ObjectLife(const ObjectConditions& conditions, const ObjectRules& rules, Choose choose);
 
   // The first violation; empty: there is none.
   std::string Run(const Visit& visit);
   int64_t steps() const { return steps_; }
+  // Returns what tells the states of lives apart.
+  std::vector<int64_t> Key() const;
 
  private:
   void Step();
   void PassTime();
   std::string Examine();
   std::string ExamineCommits(const VisibleFrame& frame) const;
-  std::vector<int64_t> Key() const;
 
   ObjectConditions conditions_;
   ObjectRules rules_;

@@ -156,8 +156,8 @@ Found RunAll(const ObjectVariant& variant) {
       if (depth == path.size()) path.push_back({.taken = 0, .bound = bound});
       return path[depth++].taken;
     });
-    found.violation = life.Run([&](const std::vector<int64_t>& key) {
-      return depth < repeated || visited.insert(HashOf(key)).second;
+    found.violation = life.Run([&](const ObjectLife& now) {
+      return depth < repeated || visited.insert(HashOf(now.Key())).second;
     });
     ++found.runs;
     while (!path.empty() && path.back().taken + 1 == path.back().bound) path.pop_back();
