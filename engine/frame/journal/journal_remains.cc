@@ -130,17 +130,4 @@ absl::Status JournalRemains::MarkEnd(int64_t position) {
   return frame_.file->WriteAt(position, kZeros);
 }
 
-absl::StatusOr<bool> JournalRemains::HasNothingElseAfter(int64_t journal_end,
-                                                         JournalReader& reader) const {
-  if (reader.position() != journal_end) return false;  // after what a dead writer staged
-  if (end_ <= journal_end) {
-    CAIRN_ASSIGN_OR_RETURN(const bool bytes, reader.StoppedAtBytes());
-    return !bytes;
-  }
-  std::array<std::byte, format::kEndMark> mark;
-  CAIRN_ASSIGN_OR_RETURN(const size_t got, frame_.source.ReadSome(journal_end, mark));
-  return std::ranges::all_of(Bytes(mark).first(got),
-                             [](std::byte each) { return each == std::byte{0}; });
-}
-
 }  // namespace cairn::frame

@@ -5,12 +5,10 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 
 #include "engine/frame/checkpoint/committed_frame.h"
 #include "engine/frame/journal/journal_headroom.h"
 #include "engine/frame/journal/journal_tail.h"
-#include "engine/frame/replay/journal_reader.h"
 
 namespace cairn::frame {
 
@@ -48,9 +46,6 @@ class JournalRemains {
   absl::Status MarkEndIfNeeded(int64_t position) {
     return end_ > position ? MarkEnd(position) : absl::OkStatus();
   }
-  // Returns true if nothing follows a journal that ends there, except what was reserved or what an
-  // earlier checkpoint left. `reader` has read it.
-  absl::StatusOr<bool> HasNothingElseAfter(int64_t journal_end, JournalReader& reader) const;
 
  private:
   absl::Status CutSome(int64_t end);

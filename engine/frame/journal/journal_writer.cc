@@ -94,9 +94,10 @@ absl::StatusOr<bool> JournalWriter::CatchUp() {
                          ReplayJournal(frame_.source, base(), reader, {.footprint = &footprint}));
   if (news.moved || news.damage.has_value()) return false;
   const StatePtr newest = news.state != nullptr ? news.state : frame_.state;
-  CAIRN_ASSIGN_OR_RETURN(const bool ends,
-                         remains_.HasNothingElseAfter(newest->journal->end, reader));
-  if (!ends) return false;
+  // A writer that died began to write right after the journal.
+  if (reader.position() != newest->journal->end) return false;
+  CAIRN_ASSIGN_OR_RETURN(const bool goes_on, reader.StoppedAtBytes(format::kEndMark));
+  if (goes_on) return false;
   if (news.state == nullptr) return true;
   tail_.space().CatchUp(footprint);
   unsynced_.NotePlaced(footprint.placed);

@@ -117,13 +117,15 @@ Bytes JournalReader::Seen(int64_t begin, int64_t size) const {
                                 static_cast<size_t>(size));
 }
 
+absl::StatusOr<bool> JournalReader::StoppedAtBytes(size_t size) {
+  CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(size));
+  const Bytes near = ahead.first(std::min(ahead.size(), size));
+  return !near.empty() && !IsRunOfZeros(near);
+}
+
 absl::StatusOr<bool> JournalReader::StoppedAtBytes() {
-  for (const size_t size : {kWindow, kZerosBelieved}) {
-    CAIRN_ASSIGN_OR_RETURN(const Bytes ahead, Ahead(size));
-    const Bytes near = ahead.first(std::min(ahead.size(), size));
-    if (!near.empty() && !IsRunOfZeros(near)) return true;
-  }
-  return false;
+  CAIRN_ASSIGN_OR_RETURN(const bool near, StoppedAtBytes(kWindow));
+  return near ? near : StoppedAtBytes(kZerosBelieved);
 }
 
 absl::StatusOr<bool> JournalReader::Spend(int64_t size) {

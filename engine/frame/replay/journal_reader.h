@@ -62,6 +62,8 @@ class JournalReader {
   const SkippedChunk& skipped() const { return skipped_; }
   // Returns true if there is anything except zeros at the position, or not far after it.
   absl::StatusOr<bool> StoppedAtBytes();
+  // Returns true if there is anything except zeros within that many bytes of the position.
+  absl::StatusOr<bool> StoppedAtBytes(size_t size);
   // Returns bytes that were read on the way here, if all of them are still in memory; else none.
   Bytes Seen(int64_t begin, int64_t size) const;
   // Returns the memory, for the next reader. This one then has only position() and skipped().
