@@ -177,6 +177,15 @@ class InstallTest(unittest.TestCase):
         self.paths[0].with_name(self.paths[0].name + ".before-cairn").unlink()
         self.expect_refused("install PyTables", "--remove", self.venv)
 
+    def test_package_that_brings_the_header_is_named(self):
+        named = subprocess.run(
+            [self.venv / "bin" / "python", install.with_name("pytables_library.py"), "header"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        self.assertRegex(named, r"^blosc2==\d+\.\d+\.\d+\n$")
+
 
 def soname():
     listed = subprocess.run(["readelf", "-d", genuine], capture_output=True, text=True, check=True).stdout

@@ -1,9 +1,10 @@
 """Replaces the libblosc2 in PyTables' wheel, or brings it back.
 
-Usage: pytables_library.py into LIBRARY | remove, by the Python of the virtual environment
+Usage: pytables_library.py into LIBRARY | remove | header, by the Python of the virtual environment
 
 A wheel has two of them: one that its modules are linked to, in tables.libs, and one that the package
-loads first. The originals stay beside them until they are brought back.
+loads first. The originals stay beside them until they are brought back. `header` prints which
+python-blosc2 brings the header that the wheel was compiled with.
 """
 
 import base64
@@ -17,11 +18,11 @@ import shutil
 import subprocess
 import sys
 
-# Each soname, and where its header is.
+# Each soname, its versions of C-Blosc2, and the python-blosc2 whose wheel brings the header.
 KNOWN_SONAMES = {
-    "libblosc2.so.7": "C-Blosc2 2.23, as blosc2==4.1.0 brings it",
-    "libblosc2.so.8": "C-Blosc2 3.0 or 3.1, as blosc2==4.2.0 brings it",
-    "libblosc2.so.9": "C-Blosc2 3.2 or newer, as blosc2==4.14.1 brings it",
+    "libblosc2.so.7": ("C-Blosc2 2.23", "blosc2==4.1.0"),
+    "libblosc2.so.8": ("C-Blosc2 3.0 or 3.1", "blosc2==4.2.0"),
+    "libblosc2.so.9": ("C-Blosc2 3.2 or newer", "blosc2==4.14.1"),
 }
 KEPT = ".before-cairn"  # added to the name of an original
 STAGED = ".tmp"  # added to the name of a file that is not complete yet
@@ -41,7 +42,8 @@ print(open("/proc/self/maps").read())
 
 
 def refuse(message):
-    print(f"install.sh: {message}", file=sys.stderr)
+    script = "header.sh" if sys.argv[1] == "header" else "install.sh"
+    print(f"{script}: {message}", file=sys.stderr)
     sys.exit(1)
 
 
@@ -58,6 +60,14 @@ def soname(path):
         refuse(f"{path}: expected a library")
     names = [line.split("[")[1].rstrip("]") for line in listed.stdout.splitlines() if "(SONAME)" in line]
     return names[0] if names else "none"
+
+
+def known_soname(path):
+    """The soname of a library of the wheel, which Cairn can be built for."""
+    wanted = soname(path)
+    if wanted not in KNOWN_SONAMES:
+        refuse(f"{path}: expected one of {', '.join(KNOWN_SONAMES)}, got {wanted}")
+    return wanted
 
 
 def package():
@@ -119,12 +129,11 @@ def into(library):
             refuse(f"{path}: expected the library of the wheel, as its RECORD says: it was replaced")
     if not library.is_file():
         refuse(f"{library}: expected Cairn's library, got none")
-    wanted = soname(paths[1])
-    if wanted not in KNOWN_SONAMES:
-        refuse(f"{paths[1]}: expected one of {', '.join(KNOWN_SONAMES)}, got {wanted}")
+    wanted = known_soname(paths[1])
     if soname(library) != wanted:
+        version, package_of_header = KNOWN_SONAMES[wanted]
         refuse(f"{library}: expected {wanted}, which PyTables was compiled for, got {soname(library)}: "
-               f"build Cairn with the header of {KNOWN_SONAMES[wanted]}")
+               f"build Cairn with the header of {version}, as {package_of_header} brings it")
     for path in paths:
         shutil.copy2(path, kept(path))
     note.write_text(json.dumps({"version": tables.version, "sha256": digest(library)}))
@@ -160,9 +169,16 @@ def remove():
     print(f"PyTables {tables.version} in {sys.prefix} uses its own library again")
 
 
+def header():
+    _, folder = package()
+    print(KNOWN_SONAMES[known_soname(libraries(folder)[1])][1])
+
+
 def main():
     if sys.argv[1] == "into":
         into(sys.argv[2])
+    elif sys.argv[1] == "header":
+        header()
     else:
         remove()
 
