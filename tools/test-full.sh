@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-parts=(release sanitize soak sqlite packages debian valgrind debug threads s390x aarch64 clang tidy coverage)
+parts=(release sanitize soak sqlite pytables packages debian valgrind debug threads s390x aarch64
+  clang tidy coverage)
 
 chosen=("$@")
 [[ $# -gt 0 ]] || chosen=("${parts[@]}")
@@ -73,6 +74,17 @@ run_sqlite() {
   build_release || return 0
   count_check "random SQL" test_release CAIRN_SEARCH_PERCENT=5000 sqlite_differential
   add_script "all of SQLite's test-suite" tools/test-sqlite.sh --full build-test-release
+}
+
+# All of PyTables' own tests. The wheel may be compiled with an older header than the newest one. If
+# that header cannot be installed, the build fails.
+run_pytables() {
+  local header
+  header=$(tools/blosc2/header.sh build-peer build-pytables-header) || header=none
+  suites='' build build-test-pytables --buildtype=release -Dwerror=true -Dtests=disabled \
+    -Dblosc2_api=enabled "-Dpkg_config_path=$header" -- engine/blosc2_api/blosc2 || return 0
+  count_check "PyTables' tests" build-peer/bin/python tests/blosc2_api/pytables_suite.py \
+    build-test-pytables/engine/blosc2_api/libblosc2.so
 }
 
 # What pip installs, the library as a subproject, and the tarball. `meson dist` has no
