@@ -59,7 +59,7 @@ run_release() {
 # The tests against peers too.
 run_sanitize() {
   tools/install-deps.sh chromium
-  build_sanitized || return 0
+  build_sanitized -Dblosc2_api=auto -Dblosc2_pco=auto || return 0
   run_tests build-test-sanitize
 }
 

@@ -176,11 +176,11 @@ begin_object_store() {
 
 # Little optimisation and no more than line numbers: it builds in half the time. Here zlib itself
 # codes zlib streams. Another type of build would set its own optimisation when it is set up again.
-build_sanitized() {
+build_sanitized() {  # meson options
   build build-test-sanitize --buildtype=custom -Ddebug=true -Doptimization=g -Dwerror=true \
     -Db_sanitize=address,undefined -Db_lundef=false \
     -Dcpp_args="-fno-sanitize-recover=all -g1 -D_GLIBCXX_ASSERTIONS" \
-    -Dlibdeflate=disabled "${peer_options[@]}"
+    -Dlibdeflate=disabled "${peer_options[@]}" "$@"
 }
 
 # Starts a script whose last line says "N passed, N failed", and leaves it to `end_script`.

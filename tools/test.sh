@@ -39,7 +39,8 @@ if [[ ${1-} == --sanitize ]]; then
   check_packages
   begin_object_store
   # What reaches each line of the engine.
-  suites=fuzz,sqlite,unit,vectors build_sanitized && sanitized=yes
+  suites=fuzz,sqlite,unit,vectors \
+    build_sanitized -Dblosc2_api=disabled -Dblosc2_pco=disabled && sanitized=yes
   end_script
   if [[ -n ${sanitized-} ]]; then
     CAIRN_SEARCH_PERCENT=${percent:-10} run_tests build-test-sanitize

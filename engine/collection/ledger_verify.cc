@@ -16,7 +16,7 @@ namespace cairn::collection {
 
 namespace {
 
-absl::StatusOr<Snapshot> OpenLedger(const Site& site) {
+absl::StatusOr<Snapshot> SnapshotOfLedger(const Site& site) {
   CAIRN_ASSIGN_OR_RETURN(const Frame ledger,
                          Frame::Open(site.LedgerPath(), LedgerReading(site.files)));
   return ledger.snapshot();
@@ -42,7 +42,7 @@ void NoteNewer(const Site& site, const std::string& name, const std::string& pat
 // they hold.
 absl::Status AddAhead(const Site& site, const std::vector<Newer>& newer, WholeReport& whole) {
   if (newer.empty()) return absl::OkStatus();
-  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, OpenLedger(site));
+  CAIRN_ASSIGN_OR_RETURN(const Snapshot snapshot, SnapshotOfLedger(site));
   CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const Ledger> now, ReadLedger(snapshot, nullptr));
   for (const Newer& member : newer) {
     const auto listed = now->table.members.find(*member.name);
@@ -61,7 +61,7 @@ absl::Status AddAhead(const Site& site, const std::vector<Newer>& newer, WholeRe
 
 absl::StatusOr<VerifyReport> LedgerView::Verify(const VerifyOptions& options) const {
   WholeReport whole(options);
-  CAIRN_RETURN_IF_ERROR(whole.Add("embed.b2e", OpenLedger(site())));
+  CAIRN_RETURN_IF_ERROR(whole.Add("embed.b2e", SnapshotOfLedger(site())));
   std::vector<Newer> newer;
   for (const auto& [name, entry] : table().members) {
     std::string path;
