@@ -153,6 +153,21 @@ static void show_meta(void) {
   free(meta);
 }
 
+static void show_printed_meta(void) {
+  const geometry* g = &geometries[3];
+  blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
+  const char* const dtypes[] = {NULL, "<f8"};
+  for (size_t i = 0; i < 2; ++i) {
+    b2nd_context_t* context =
+        b2nd_create_ctx(&storage, 3, g->shape, g->chunkshape, g->blockshape, dtypes[i], 0, NULL, 0);
+    b2nd_array_t* array = NULL;
+    b2nd_zeros(context, &array);
+    printf("printed %d\n", b2nd_print_meta(array));
+    b2nd_free(array);
+    b2nd_free_ctx(context);
+  }
+}
+
 static void show_buffer_copy(void) {
   int32_t from[60], to[56];
   for (int i = 0; i < 60; ++i) from[i] = i;
@@ -170,5 +185,6 @@ void show_arrays(void) {
   }
   show_fillings();
   show_meta();
+  show_printed_meta();
   show_buffer_copy();
 }

@@ -180,7 +180,41 @@ static void show_kind(bool contiguous, char* path) {
   printf("  none %d\n", blosc2_schunk_open(path) != NULL);
 }
 
+/* A frame has 16 vlmetalayers at most, and a super-chunk without a frame has more. */
+static void show_most_layers(bool contiguous, char* path) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  uint8_t content[20] = {1, 2, 3};
+  char name[] = "a";
+  int last = 0;
+  for (; name[0] <= 'z' && last >= 0; ++name[0]) {
+    last = blosc2_vlmeta_add(schunk, name, content, 20, NULL);
+  }
+  printf("layers %d last %d", schunk->nvlmetalayers, last);
+  printf(" append %lld", (long long)blosc2_schunk_append_buffer(schunk, items, kBytes));
+  printf(" update %d", blosc2_vlmeta_update(schunk, "b", content, 10, NULL));
+  printf(" delete %d", blosc2_vlmeta_delete(schunk, "c"));
+  printf(" add %d", blosc2_vlmeta_add(schunk, "again", content, 10, NULL));
+  uint8_t* cframe = NULL;
+  bool needs_free = false;
+  printf(" to buffer %d", blosc2_schunk_to_buffer(schunk, &cframe, &needs_free) > 0);
+  if (needs_free) free(cframe);
+  blosc2_schunk_free(schunk);
+  if (path != NULL) {
+    schunk = blosc2_schunk_open(path);
+    printf(" opened %d", schunk->nvlmetalayers);
+    blosc2_schunk_free(schunk);
+    blosc2_remove_urlpath(path);
+  }
+  printf("\n");
+}
+
 void show_files(void) {
   show_kind(true, "frame.b2frame");
   show_kind(false, "frame.sparse");
+  show_most_layers(false, NULL);
+  show_most_layers(true, NULL);
+  show_most_layers(true, "frame.b2frame");
+  show_most_layers(false, "frame.sparse");
 }

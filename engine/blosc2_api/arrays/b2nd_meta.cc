@@ -97,10 +97,10 @@ int b2nd_deserialize_meta(const uint8_t* smeta, int32_t smeta_len, int8_t* ndim,
 int b2nd_print_meta(const b2nd_array_t* array) {
   namespace api = cairn::blosc2_api;
   if (array == nullptr) return api::Failed(BLOSC2_ERROR_NULL_POINTER, "array: there is none");
-  std::printf("b2nd metalayer parameters: \n Ndim:       %d\n Shape:      %s\n", array->ndim,
+  std::printf("b2nd metalayer parameters:\n Ndim:       %d\n shape:      %s\n", array->ndim,
               api::Join(array->shape, array->ndim).c_str());
-  std::printf(" Chunkshape: %s\n", api::Join(array->chunkshape, array->ndim).c_str());
+  std::printf(" chunkshape: %s\n", api::Join(array->chunkshape, array->ndim).c_str());
   if (array->dtype != nullptr) std::printf(" dtype: %s\n", array->dtype);
-  std::printf(" Blockshape: %s\n", api::Join(array->blockshape, array->ndim).c_str());
+  std::printf(" blockshape: %s\n", api::Join(array->blockshape, array->ndim).c_str());
   return BLOSC2_ERROR_SUCCESS;
 }

@@ -164,6 +164,9 @@ int blosc2_vlmeta_add(blosc2_schunk* schunk, const char* name, uint8_t* content,
   if (blosc2_vlmeta_exists(schunk, given.name.c_str()) != BLOSC2_ERROR_NOT_FOUND) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "vlmetalayer: the name is taken or too long");
   }
+  if (schunk->frame != nullptr && schunk->nvlmetalayers >= cairn::blosc2_api::kMostVlmetalayers) {
+    return Failed(BLOSC2_ERROR_FAILURE, "vlmetalayer: C-Blosc2 reads no frame with more of them");
+  }
   const int number = cairn::blosc2_api::AddVlmetalayer(*schunk, given.name.c_str(), given.content);
   if (number < 0) return number;
   int flushed = cairn::blosc2_api::FlushVlmetalayer(*schunk, *schunk->vlmetalayers[number]);

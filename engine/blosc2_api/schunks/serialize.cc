@@ -67,9 +67,11 @@ absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer) {
     CAIRN_ASSIGN_OR_RETURN(const Chunk chunk, GetChunk(schunk, i));
     CAIRN_RETURN_IF_ERROR(writer.AppendCompressed(chunk.bytes()));
   }
+  int staged = 0;
   for (int i = 0; i < schunk.nvlmetalayers; ++i) {
     const blosc2_metalayer& layer = *schunk.vlmetalayers[i];
     if (IsCairns(layer)) continue;
+    if (++staged > kMostVlmetalayers) return OutOfRange("frame: it has %d vlmetalayers", staged);
     CAIRN_RETURN_IF_ERROR(
         writer.SetVlmetalayer(layer.name, BytesAt(layer.content, layer.content_len)));
   }

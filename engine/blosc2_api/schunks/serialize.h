@@ -12,6 +12,10 @@
 
 namespace cairn::blosc2_api {
 
+// The most vlmetalayers of a frame that C-Blosc2 writes. It does not open a frame with more again
+// once it has edited it.
+inline constexpr int kMostVlmetalayers = 16;
+
 // Returns the options of an empty frame with the parameters and metalayers of a super-chunk.
 CreateOptions CreateOptionsOf(const blosc2_schunk& schunk);
 
@@ -19,7 +23,8 @@ CreateOptions CreateOptionsOf(const blosc2_schunk& schunk);
 // in Cairn's frames, and programs copy all that they see. Frames do not get them.
 bool IsCairns(const blosc2_metalayer& layer);
 
-// Stages all chunks and vlmetalayers of a super-chunk in the writer of such a frame.
+// Stages all chunks and vlmetalayers of a super-chunk in the writer of such a frame. Errors:
+// kOutOfRange for more than kMostVlmetalayers.
 absl::Status StageAll(const blosc2_schunk& schunk, Writer& writer);
 
 // Returns a super-chunk as a frame, in memory that the caller frees with free.
