@@ -2,9 +2,11 @@
    that do something else. */
 #include <b2nd.h>
 #include <blosc2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int failures = 0;
@@ -53,6 +55,85 @@ static void outgrow_a_private_map(void) {
          "it holds both parts");
   blosc2_stdio_mmap_destroy(&mapped);
   unlink("beyond.bin");
+}
+
+static void fill(int32_t* items, size_t count, uint32_t seed) {
+  for (size_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    items[i] = (int32_t)seed;
+  }
+}
+
+static void cut_a_file_that_is_mapped(void) {
+  char path[] = "beyond.b2frame";
+  static int32_t items[2000], back[2000];
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = true, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  for (uint32_t i = 0; i < 30; ++i) {
+    fill(items, 2000, i);
+    blosc2_schunk_append_buffer(schunk, items, sizeof(items));
+  }
+  blosc2_stdio_mmap mapped = BLOSC2_STDIO_MMAP_DEFAULTS;
+  mapped.mode = "c";
+  blosc2_io io = {.id = BLOSC2_IO_FILESYSTEM_MMAP, .params = &mapped};
+  blosc2_schunk* copy = blosc2_schunk_open_udio(path, &io);
+  for (int i = 0; i < 20; ++i) blosc2_schunk_delete_chunk(schunk, schunk->nchunks - 1);
+  static uint8_t chunk[sizeof(items) + BLOSC2_MAX_OVERHEAD];
+  for (uint32_t i = 0; i < 60; ++i) {
+    fill(items, 2000, 1000 + i);
+    blosc2_compress_ctx(schunk->cctx, items, sizeof(items), chunk, sizeof(chunk));
+    blosc2_schunk_update_chunk(schunk, i % 10, chunk, true);
+  }
+  blosc2_schunk_free(schunk);
+  bool same = true;
+  for (uint32_t i = 0; i < 30; ++i) {
+    fill(items, 2000, i);
+    const int size = blosc2_schunk_decompress_chunk(copy, i, back, sizeof(back));
+    same = same && size == sizeof(back) && memcmp(items, back, sizeof(back)) == 0;
+  }
+  expect(same, "a map of mode c keeps what it showed");
+  blosc2_schunk_free(copy);
+  blosc2_remove_urlpath(path);
+}
+
+static void edit_without_room(void) {
+  char path[] = "beyond.b2frame";
+  static int32_t items[10000];
+  uint8_t content[] = "old";
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = true, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  fill(items, 10000, 1);
+  for (int i = 0; i < 3; ++i) blosc2_schunk_append_buffer(schunk, items, sizeof(items));
+  blosc2_vlmeta_add(schunk, "layer", content, 3, NULL);
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before, low;
+  getrlimit(RLIMIT_FSIZE, &before);
+  low = before;
+  low.rlim_cur = 4 * sizeof(items);
+  setrlimit(RLIMIT_FSIZE, &low);
+  int64_t appended = 0;
+  while (appended >= 0) appended = blosc2_schunk_append_buffer(schunk, items, sizeof(items));
+  blosc2_schunk* const other = blosc2_schunk_open(path);
+  const int64_t stored = other->nchunks;
+  blosc2_schunk_free(other);
+  expect(blosc2_vlmeta_update(schunk, "layer", (uint8_t*)items, sizeof(items), NULL) < 0,
+         "a layer without room is refused");
+  setrlimit(RLIMIT_FSIZE, &before);
+  blosc2_schunk_refresh(schunk);
+  expect(schunk->nchunks == stored, "the handle shows the chunks that are stored");
+  uint8_t* got = NULL;
+  int32_t size = 0;
+  blosc2_vlmeta_get(schunk, "layer", &got, &size);
+  expect(size == 3 && memcmp(got, "old", 3) == 0, "the handle shows the layer that is stored");
+  free(got);
+  expect(blosc2_schunk_append_buffer(schunk, items, sizeof(items)) == stored + 1,
+         "the handle goes on when there is room");
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
 }
 
 static void register_a_tuner(void) {
@@ -221,6 +302,8 @@ int main(void) {
   read_a_box_of_zeros_after_others();
   edit_a_map_for_reading();
   outgrow_a_private_map();
+  cut_a_file_that_is_mapped();
+  edit_without_room();
   register_a_tuner();
   blosc2_destroy();
   return failures;

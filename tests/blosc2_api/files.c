@@ -180,6 +180,36 @@ static void show_kind(bool contiguous, char* path) {
   printf("  none %d\n", blosc2_schunk_open(path) != NULL);
 }
 
+/* A lazy chunk stands for the same chunk when that has another number. */
+static void show_lazy_chunk_after_edits(bool contiguous, char* path) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 4;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  for (int32_t n = 0; n < 6; ++n) {
+    for (int32_t i = 0; i < kItems; ++i) items[i] = n;
+    items[kItems - 1] = -n;
+    blosc2_schunk_append_buffer(schunk, items, kBytes);
+  }
+  uint8_t* lazy = NULL;
+  bool needs_free = false;
+  const int size = blosc2_schunk_get_lazychunk(schunk, 3, &lazy, &needs_free);
+  printf("lazy chunk");
+  for (int edit = 0; edit < 3; ++edit) {
+    int64_t order[] = {4, 3, 2, 1, 0};
+    if (edit == 1) blosc2_schunk_delete_chunk(schunk, 0);
+    if (edit == 2) blosc2_schunk_reorder_offsets(schunk, order);
+    const int got = blosc2_decompress_ctx(schunk->dctx, lazy, size, back, kBytes);
+    printf(" %d %d", got, back[0]);
+    printf(" items %d %d", blosc2_getitem_ctx(schunk->dctx, lazy, size, 7, 2, back, kBytes),
+           back[1]);
+  }
+  printf("\n");
+  if (needs_free) free(lazy);
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
 /* A frame has 16 vlmetalayers at most, and a super-chunk without a frame has more. */
 static void show_most_layers(bool contiguous, char* path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
@@ -213,6 +243,8 @@ static void show_most_layers(bool contiguous, char* path) {
 void show_files(void) {
   show_kind(true, "frame.b2frame");
   show_kind(false, "frame.sparse");
+  show_lazy_chunk_after_edits(true, "frame.b2frame");
+  show_lazy_chunk_after_edits(false, "frame.sparse");
   show_most_layers(false, NULL);
   show_most_layers(true, NULL);
   show_most_layers(true, "frame.b2frame");

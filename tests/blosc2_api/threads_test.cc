@@ -273,6 +273,29 @@ TEST_P(SharedThreadsTest, ReadOneHandleBesideAWriter) {
   blosc2_schunk_free(writer);
 }
 
+TEST_P(SharedThreadsTest, ReadTheHandleThatAnotherThreadEdits) {
+  setenv("CAIRN_BLOSC2_SYNC", "0", 1);
+  blosc2_schunk* const schunk = MakeChunks(10);
+  unsetenv("CAIRN_BLOSC2_SYNC");
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kThreads; ++i) {
+    readers.emplace_back([&] {
+      while (!done) EXPECT_TRUE(HasChunk(schunk, 3));
+    });
+  }
+  const std::vector<int32_t> items(kItems, 3);
+  std::vector<uint8_t> chunk(kItems * 4 + BLOSC2_MAX_OVERHEAD);
+  const auto size = static_cast<int32_t>(chunk.size());
+  for (int i = 0; i < (GetParam().contiguous ? 5 * kRounds : kRounds / 3); ++i) {
+    EXPECT_GT(blosc2_compress_ctx(schunk->cctx, items.data(), kItems * 4, chunk.data(), size), 0);
+    EXPECT_EQ(blosc2_schunk_update_chunk(schunk, 3, chunk.data(), true), 10);
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  blosc2_schunk_free(schunk);
+}
+
 TEST_P(SharedThreadsTest, ReadOneArrayThatGrowsMeanwhile) {
   b2nd_array_t* const writer = MakeSquare();
   b2nd_array_t* array = nullptr;

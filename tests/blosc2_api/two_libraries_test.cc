@@ -1,7 +1,9 @@
 // Edits a file with both libraries in turn, while handles of ours stay open.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <blosc2.h>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -185,6 +187,27 @@ void TwoLibrariesTest::EditInTurn(uint64_t seed) {
 
 TEST_P(TwoLibrariesTest, EditsInTurnAllStay) {
   test::ForEachSeed(20, [&](uint64_t seed) { EditInTurn(seed); });
+}
+
+// C-Blosc2 overwrites chunks where they are.
+TEST_P(TwoLibrariesTest, ReadsUnderTheLockFileWaitForEditsOfTheOtherLibrary) {
+  setenv("BLOSC_LOCKING", "1", 1);
+  blosc2_schunk* const schunk = CreateWithContent();
+  blosc2_schunk* const other = genuine_.blosc2_schunk_open(path_.c_str());
+  ASSERT_GE(genuine_.blosc2_schunk_lock(other), 0);
+  std::atomic<bool> has_read = false;
+  std::thread reader([&] {
+    Items items(kItems);
+    EXPECT_GT(ours_.blosc2_schunk_decompress_chunk(schunk, 0, items.data(), kItems * 4), 0);
+    has_read = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(has_read);
+  EXPECT_GE(genuine_.blosc2_schunk_unlock(other), 0);
+  reader.join();
+  genuine_.blosc2_schunk_free(other);
+  ours_.blosc2_schunk_free(schunk);
+  unsetenv("BLOSC_LOCKING");
 }
 
 // C-Blosc2 does not tell which bytes of a file its edits leave unused.

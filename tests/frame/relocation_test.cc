@@ -162,6 +162,29 @@ TEST_F(ForeignRelocationTest, ReclaimKeepsWhatAReaderSeesOfAForeignFrame) {
   ExpectIntact();
 }
 
+TEST_F(ForeignRelocationTest, WhatReclaimFindsBesideAReaderIsUsedWhenThatLeaves) {
+  std::optional<Frame> reader = *Frame::Open(path_, {.use_mmap = false});
+  std::optional<Snapshot> held = reader->snapshot();
+  auto writer = Open().OpenWriter();
+  ASSERT_TRUE(IsOk(writer));
+  ASSERT_TRUE(IsOk(writer->UpdateChunk(0, Bytes(data_).first(kMovedChunk))));
+  ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  const auto report = writer->Reclaim();
+  ASSERT_TRUE(IsOk(report));
+  EXPECT_TRUE(report->blocked);
+  held.reset();
+  reader.reset();
+  const int64_t before = Size();
+  for (int64_t i = 0; i < 40; ++i) {
+    const Bytes chunk = Bytes(data_).subspan(static_cast<size_t>(i * kMovedChunk), kMovedChunk);
+    ASSERT_TRUE(IsOk(writer->UpdateChunk(i, chunk)));
+    ASSERT_TRUE(IsOk(writer->Checkpoint()));
+  }
+  EXPECT_LT(Size(), before + 10 * kMovedChunk);
+  ASSERT_TRUE(IsOk(writer->Close()));
+  ExpectHolds(Open().snapshot(), data_);
+}
+
 // Neither what came and went since, nor what a reader that is up to date could see.
 TEST_F(RelocationTest, ReclaimFreesBesideAReaderWhatThatDoesNotSee) {
   auto writer = Open().OpenWriter();

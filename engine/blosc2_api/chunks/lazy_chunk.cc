@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,27 @@ std::vector<int32_t> StoredSizes(const ChunkHead& head, Bytes positions) {
   return sizes;
 }
 
+// Returns the number of the chunk with this identity, which had the number `nchunk`. Returns
+// `nchunk` for a chunk that C-Blosc2 may have edited since, and nothing if there is no such chunk.
+std::optional<int64_t> FindChunk(const Snapshot& state, int64_t nchunk, int64_t identity) {
+  const auto entry = state.GetEntry(nchunk);
+  if (entry.ok() && IdentityOf(*entry) == identity) return nchunk;
+  for (int64_t i = 0; i < state.info().nchunks; ++i) {
+    const auto other = state.GetEntry(i);
+    if (other.ok() && IdentityOf(*other) == identity) return i;
+  }
+  if (entry.ok() && !entry->fingerprint.has_value()) return nchunk;
+  return std::nullopt;
+}
+
 }  // namespace
 
-int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, uint8_t*& lazy) {
+int64_t IdentityOf(const ChunkEntry& entry) {
+  if (entry.fingerprint.has_value()) return static_cast<int64_t>(*entry.fingerprint);
+  return entry.offset.value_or(entry.file.value_or(0));
+}
+
+int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, int64_t identity, uint8_t*& lazy) {
   const Bytes bytes = chunk.bytes();
   ChunkHead head;
   const int code = ReadHead(bytes.data(), static_cast<int32_t>(bytes.size()), true, head);
@@ -60,6 +79,7 @@ int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, uint8_t*& lazy) {
   CopyBytes(bytes.first(kHeader + (head.memcpyed() ? 0 : positions)), out);
   out[BLOSC2_CHUNK_BLOSC2_FLAGS] |= std::byte{kLazyFlag};
   StoreLe(&out[kHeader + positions], static_cast<int32_t>(nchunk));
+  StoreLe(&out[kHeader + positions + sizeof(int32_t)], identity);
   std::vector<int32_t> sizes(positions / 4, head.blocksize);
   if (!head.memcpyed()) sizes = StoredSizes(head, bytes.subspan(kHeader, positions));
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -83,7 +103,17 @@ int FetchLazyChunk(const blosc2_schunk* schunk, const void* lazy, int32_t size,
   if (nchunk < 0 || (!schunk->frame->on_disk() && nchunk >= schunk->nchunks)) {
     return Failed(BLOSC2_ERROR_INVALID_HEADER, "lazy chunk: there is no such chunk");
   }
-  absl::StatusOr<Chunk> fetched = schunk->frame->Get(nchunk);
+  const absl::StatusOr<std::optional<PinnedState>> now = schunk->frame->Pin();
+  if (!now.ok()) return CodeOf(now.status());
+  absl::StatusOr<Chunk> fetched = absl::NotFoundError("lazy chunk: the file has it no more");
+  if (!now->has_value()) {
+    fetched = schunk->frame->Get(nchunk);
+  } else {
+    const Snapshot& state = (*now)->state;
+    const auto identity = LoadLe<int64_t>(&bytes[at + sizeof(int32_t)]);
+    const std::optional<int64_t> found = FindChunk(state, nchunk, identity);
+    if (found.has_value()) fetched = state.GetChunk(*found);
+  }
   if (!fetched.ok()) return CodeOf(fetched.status());
   ChunkHead fetched_head;
   const Bytes whole = fetched->bytes();

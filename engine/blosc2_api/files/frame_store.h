@@ -3,6 +3,7 @@
 #define CAIRN_ENGINE_BLOSC2_API_FILES_FRAME_STORE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -16,6 +17,13 @@
 #include "engine/blosc2_api/process/api.h"
 
 namespace cairn::blosc2_api {
+
+// A state that a call reads. While `lock` lives, programs of C-Blosc2 do not overwrite chunks of
+// it, if they use its locking and this handle does.
+struct PinnedState {
+  Snapshot state;
+  std::shared_ptr<const void> lock;
+};
 
 // The states of a frame before and after others have changed it.
 struct FrameChange {
@@ -44,8 +52,8 @@ struct blosc2_frame_s {
   virtual bool Keeps(int64_t nchunk, const cairn::Chunk& chunk) const = 0;
 
   // Returns the state that Get reads from, or nothing if the chunks are in memory.
-  virtual absl::StatusOr<std::optional<cairn::Snapshot>> Pin() {
-    return std::optional<cairn::Snapshot>();
+  virtual absl::StatusOr<std::optional<cairn::blosc2_api::PinnedState>> Pin() {
+    return std::optional<cairn::blosc2_api::PinnedState>();
   }
 
   // Insert a chunk before another one or at the end; replace, delete and reorder chunks.

@@ -24,6 +24,9 @@ inline bool IsOpen(const blosc2_io& io) {
   return static_cast<const blosc2_stdio_mmap*>(io.params)->addr != nullptr;
 }
 
+// Ends the mapping, and forgets the file.
+void Unmap(blosc2_stdio_mmap& mapped);
+
 }  // namespace cairn::blosc2_api
 
 #endif  // CAIRN_ENGINE_BLOSC2_API_FILES_MMAP_MODE_H_

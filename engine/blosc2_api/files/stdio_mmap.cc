@@ -119,6 +119,15 @@ bool OpenMapped(blosc2_stdio_mmap& mapped, MmapMode mode, const char* path) {
   return Map(mapped, std::max<size_t>({FileSize(mapped), room, 1}));
 }
 
+// Returns the bytes of these items, or a negative number if there cannot be so many.
+int64_t BytesOf(int64_t size, int64_t nitems, int64_t position) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (size <= 0 || nitems < 0 || position < 0 || nitems > (kMost - position) / size) return -1;
+  return size * nitems;
+}
+
+}  // namespace
+
 void Unmap(blosc2_stdio_mmap& mapped) {
   if (mapped.addr != nullptr) munmap(mapped.addr, MappedSize(mapped));
   if (mapped.file != nullptr) std::fclose(mapped.file);
@@ -128,15 +137,6 @@ void Unmap(blosc2_stdio_mmap& mapped) {
   mapped.urlpath = nullptr;
   mapped.fd = -1;
 }
-
-// Returns the bytes of these items, or a negative number if there cannot be so many.
-int64_t BytesOf(int64_t size, int64_t nitems, int64_t position) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  if (size <= 0 || nitems < 0 || position < 0 || nitems > (kMost - position) / size) return -1;
-  return size * nitems;
-}
-
-}  // namespace
 
 }  // namespace cairn::blosc2_api
 

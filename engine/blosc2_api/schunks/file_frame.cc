@@ -18,6 +18,7 @@
 #include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 #include "engine/blosc2_api/files/mmap_mode.h"
+#include "engine/blosc2_api/files/reading_lock.h"
 #include "engine/blosc2_api/files/unsynced_files.h"
 #include "engine/blosc2_api/process/codes.h"
 #include "engine/blosc2_api/process/environment.h"
@@ -95,15 +96,19 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::StatusOr<Chunk> Get(int64_t nchunk) override {
-    CAIRN_ASSIGN_OR_RETURN(const std::optional<Snapshot> now, Pin());
-    return now->GetChunk(nchunk);
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<PinnedState> now, Pin());
+    return now->state.GetChunk(nchunk);
   }
   bool Keeps(int64_t /*nchunk*/, const Chunk& /*chunk*/) const override { return false; }
-  absl::StatusOr<std::optional<Snapshot>> Pin() override {
+  absl::StatusOr<std::optional<PinnedState>> Pin() override {
     const MutexLock lock(mutex_);
     CAIRN_RETURN_IF_ERROR(FollowFork());
     CAIRN_RETURN_IF_ERROR(ShowStaged());
-    return snapshot_;
+    std::shared_ptr<const void> others;  // but the writer of this handle keeps them out
+    if (depth_ == 0) {
+      CAIRN_ASSIGN_OR_RETURN(others, KeepOthersOut(schunk_.storage->urlpath, *schunk_.storage->io));
+    }
+    return PinnedState{.state = snapshot_, .lock = std::move(others)};
   }
 
   absl::Status Insert(int64_t nchunk, Chunk chunk) override {
@@ -177,9 +182,14 @@ class FileFrame final : public blosc2_frame_s {
     const MutexLock lock(mutex_);
     CAIRN_RETURN_IF_ERROR(FollowFork());
     if (is_edited_) return std::optional<FrameChange>();
+    std::shared_ptr<const void> others;  // but the writer of this handle keeps them out
+    if (depth_ == 0) {
+      CAIRN_ASSIGN_OR_RETURN(others, KeepOthersOut(schunk_.storage->urlpath, *schunk_.storage->io));
+    }
     // Nobody else commits while this has the writer, which has read what others did before.
     CAIRN_ASSIGN_OR_RETURN(const Snapshot now, depth_ > 0 ? frame_.snapshot() : frame_.Refresh());
-    if (now == snapshot_) return std::optional<FrameChange>();
+    if (now == snapshot_ && !has_failed_) return std::optional<FrameChange>();
+    has_failed_ = false;
     return FrameChange{.before = std::exchange(snapshot_, now), .now = now};
   }
   bool on_disk() const override { return true; }
@@ -265,7 +275,10 @@ class FileFrame final : public blosc2_frame_s {
     } else if (is_edited_) {
       status = writer_->Checkpoint();
     }
-    if (!status.ok()) writer_->Rollback();
+    if (!status.ok()) {
+      writer_->Rollback();
+      has_failed_ = true;
+    }
     const bool looks = before / kLookEvery != frame_.snapshot().info().generation / kLookEvery;
     if (is_edited_ && status.ok() && looks && !keeps_journal_) ReclaimUnused();
     is_edited_ = false;
@@ -295,7 +308,8 @@ class FileFrame final : public blosc2_frame_s {
     snapshot_ = frame_.snapshot();
     const absl::Status suspended = writer_->Suspend();
     if (!suspended.ok()) writer_.reset();
-    return suspended;
+    // Another thread may still read what was staged. What was edited is committed all the same.
+    return absl::IsFailedPrecondition(suspended) ? absl::OkStatus() : suspended;
   }
 
   // Makes the empty frame again, because a header takes no more metalayers.
@@ -324,11 +338,18 @@ class FileFrame final : public blosc2_frame_s {
   int depth_ ABSL_GUARDED_BY(mutex_) = 0;             // of sequences of edits
   bool is_edited_ ABSL_GUARDED_BY(mutex_) = false;    // since the last commit
   bool has_journal_ ABSL_GUARDED_BY(mutex_) = false;  // there are commits after the checkpoint
+  bool has_failed_ ABSL_GUARDED_BY(mutex_) = false;   // the fields show an edit that failed
   bool is_staged_ ABSL_GUARDED_BY(mutex_) = false;    // readers do not see the last edits yet
   MutableBytes cframe_;
 };
 
 }  // namespace
+
+absl::StatusOr<std::shared_ptr<const void>> KeepOthersOut(const std::string& path,
+                                                          const blosc2_io& io) {
+  if (!LocksOthers(io)) return nullptr;
+  return LockForReading(PathOf(path), kPatience);
+}
 
 absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {
   // A Blosc2 in another process may cut the file at any time, which would kill a mapped reader.

@@ -17,6 +17,11 @@ namespace cairn::blosc2_api {
 // Opens the frame of a file or a directory.
 absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset);
 
+// Keeps programs of C-Blosc2 that use its locking from edits of the file while the returned object
+// lives. Returns null if the parameters do not ask for locking.
+absl::StatusOr<std::shared_ptr<const void>> KeepOthersOut(const std::string& path,
+                                                          const blosc2_io& io);
+
 // Makes the store of a super-chunk whose frame is open.
 std::unique_ptr<blosc2_frame_s> MakeFileFrame(const blosc2_schunk& schunk, Frame frame,
                                               int64_t offset);

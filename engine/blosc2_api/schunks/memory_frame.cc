@@ -20,10 +20,12 @@ namespace {
 class MemoryFrame final : public blosc2_frame_s {
  public:
   explicit MemoryFrame(const blosc2_schunk& schunk) : schunk_(schunk) {}
-  MemoryFrame(const blosc2_schunk& schunk, MutableBytes cframe, Snapshot snapshot)
+  MemoryFrame(const blosc2_schunk& schunk, MutableBytes cframe, Snapshot snapshot,
+              std::optional<Snapshot> mapped)
       : schunk_(schunk),
         chunks_(static_cast<size_t>(snapshot.info().nchunks)),
         snapshot_(std::move(snapshot)),
+        mapped_(std::move(mapped)),
         origin_(cframe),
         cframe_(cframe) {}
 
@@ -117,6 +119,7 @@ class MemoryFrame final : public blosc2_frame_s {
   const blosc2_schunk& schunk_;
   std::vector<std::optional<Chunk>> chunks_;  // empty where the snapshot has the chunk
   std::optional<Snapshot> snapshot_;          // of the first buffer
+  std::optional<Snapshot> mapped_;            // of the file that the first buffer maps
   MutableBytes origin_;                       // the first buffer, that of the caller
   MutableBytes cframe_;                       // the frame, or empty if that must be made
   bool keep_ = false;                         // the caller frees the frame
@@ -130,8 +133,8 @@ std::unique_ptr<blosc2_frame_s> MakeMemoryFrame(const blosc2_schunk& schunk) {
 }
 
 std::unique_ptr<blosc2_frame_s> MakeMemoryFrame(const blosc2_schunk& schunk, MutableBytes cframe,
-                                                Snapshot snapshot) {
-  return std::make_unique<MemoryFrame>(schunk, cframe, std::move(snapshot));
+                                                Snapshot snapshot, std::optional<Snapshot> mapped) {
+  return std::make_unique<MemoryFrame>(schunk, cframe, std::move(snapshot), std::move(mapped));
 }
 
 }  // namespace cairn::blosc2_api

@@ -47,20 +47,37 @@ absl::StatusOr<SchunkPtr> FromBuffer(MutableBytes cframe, bool copy) {
   return schunk;
 }
 
-// Opens a mapped file whose changes are kept in memory.
+// Opens a mapped file whose changes are kept in memory. The file itself is read, too, so that
+// writers leave the state that was mapped where it is. A mapping that was there before may be of an
+// older state.
 absl::StatusOr<SchunkPtr> OpenCopyOnWrite(const char* urlpath, int64_t offset,
                                           const blosc2_io& io) {
-  void* const stream = blosc2_stdio_mmap_open(urlpath, "rb", io.params);
-  if (stream == nullptr) return NotFound("%s: it cannot be mapped", urlpath);
-  const auto& mapped = *static_cast<const blosc2_stdio_mmap*>(stream);
-  const auto size = static_cast<int64_t>(mapped.file_size);
-  if (offset < 0 || offset > size) return absl::OutOfRangeError("file: it ends before the frame");
-  const MutableBytes cframe = MutableBytesAt(mapped.addr + offset, size - offset);
-  CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
-  SchunkPtr schunk = MakeSchunk(frame.snapshot(), urlpath, &io);
-  if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
-  schunk->frame = MakeMemoryFrame(*schunk, cframe, frame.snapshot()).release();
-  return schunk;
+  constexpr int kTries = 16;
+  auto& mapped = *static_cast<blosc2_stdio_mmap*>(io.params);
+  const bool is_new = !IsOpen(io);
+  for (int i = 0; i < kTries; ++i) {
+    CAIRN_ASSIGN_OR_RETURN(const Frame file, OpenFrame(urlpath, offset));
+    if (blosc2_stdio_mmap_open(urlpath, "rb", &mapped) == nullptr) {
+      return NotFound("%s: it cannot be mapped", urlpath);
+    }
+    const auto size = static_cast<int64_t>(mapped.file_size);
+    if (offset < 0 || offset > size) return absl::OutOfRangeError("file: it ends before the frame");
+    const MutableBytes cframe = MutableBytesAt(mapped.addr + offset, size - offset);
+    CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
+    const Snapshot snapshot = frame.snapshot();
+    const Snapshot in_file = file.snapshot();
+    const bool is_same = in_file.info().generation == snapshot.info().generation &&
+                         in_file.info().frame_size == snapshot.info().frame_size;
+    if (is_new && !is_same) {
+      Unmap(mapped);  // a writer was faster
+      continue;
+    }
+    SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
+    if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
+    schunk->frame = MakeMemoryFrame(*schunk, cframe, snapshot, in_file).release();
+    return schunk;
+  }
+  return absl::UnavailableError("file: it is edited again and again");
 }
 
 absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const blosc2_io& io) {
@@ -74,6 +91,7 @@ absl::StatusOr<SchunkPtr> OpenFile(const char* urlpath, int64_t offset, const bl
   } else if (io.id != BLOSC2_IO_FILESYSTEM) {
     return OpenCallbackFrame(urlpath, offset, io);
   }
+  CAIRN_ASSIGN_OR_RETURN(const std::shared_ptr<const void> others, KeepOthersOut(urlpath, io));
   CAIRN_ASSIGN_OR_RETURN(Frame frame, OpenFrame(urlpath, offset));
   const Snapshot snapshot = frame.snapshot();
   SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);

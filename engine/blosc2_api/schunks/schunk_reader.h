@@ -52,6 +52,9 @@ class SchunkReader {
   // Returns a chunk with the blocks that hold `needed` bytes. Others may be zeros.
   absl::StatusOr<Chunk> Get(int64_t nchunk, std::span<const ByteRange> needed) const;
 
+  // Returns what tells the chunk from others of its file, or 0 for a chunk in memory.
+  int64_t IdentityOf(int64_t nchunk) const;
+
   // Decompresses a chunk into dest through the context of the super-chunk, with or without the
   // blocks that `mask` names. Returns the size of the chunk or an error code.
   int Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask = {}) const;
@@ -65,7 +68,7 @@ class SchunkReader {
   int64_t nchunks_ = 0;
   int64_t nbytes_ = 0;
   int32_t chunksize_ = 0;
-  std::optional<Snapshot> snapshot_;  // of a file
+  std::optional<PinnedState> pinned_;  // of a file
 };
 
 }  // namespace cairn::blosc2_api

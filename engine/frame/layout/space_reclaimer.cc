@@ -20,7 +20,7 @@ namespace {
 
 // Returns the bytes before the checkpoint's end that do not belong to its header, index, trailer or
 // chunks, in order. Commits that follow it may have chunks there.
-absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
+absl::StatusOr<std::vector<Extent>> UnusedExtents(const State& checkpoint) {
   const int64_t header_len = checkpoint.header().header_len;
   const Extent trailer = checkpoint.checkpoint->trailer;
   const Extent last = checkpoint.index().size() > 0 ? checkpoint.index() : trailer;
@@ -35,13 +35,13 @@ absl::StatusOr<std::vector<Extent>> DeadExtents(const State& checkpoint) {
     return absl::OkStatus();
   }));
   std::ranges::sort(live, {}, &Extent::begin);
-  std::vector<Extent> dead;
+  std::vector<Extent> unused;
   int64_t end = 0;
   for (const Extent& extent : live) {
-    if (extent.begin > end) dead.push_back({end, extent.begin});
+    if (extent.begin > end) unused.push_back({end, extent.begin});
     end = std::max(end, extent.end);
   }
-  return dead;
+  return unused;
 }
 
 }  // namespace
@@ -60,12 +60,14 @@ absl::StatusOr<std::optional<uint64_t>> SpaceReclaimer::OldestKept(
   return kept == nullptr ? std::nullopt : std::optional<uint64_t>(kept->generation());
 }
 
-// Returns true if a reader holds a generation outside [oldest, newest]. Higher generations date
-// from before the seal was lost and the numbers began again.
-absl::StatusOr<bool> SpaceReclaimer::IsReadOutside(uint64_t oldest, uint64_t newest) const {
-  CAIRN_ASSIGN_OR_RETURN(const bool before,
-                         frame_.file->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest)));
-  if (before) return true;
+// Returns true if a reader holds an older generation.
+absl::StatusOr<bool> SpaceReclaimer::IsReadBefore(uint64_t oldest) const {
+  return frame_.file->IsLocked(kReaderLockByte, static_cast<int64_t>(oldest));
+}
+
+// Returns true if a reader holds a higher generation: one from before the seal was lost and the
+// numbers began again.
+absl::StatusOr<bool> SpaceReclaimer::IsReadAfter(uint64_t newest) const {
   return frame_.file->IsLocked(ReaderLockByte(newest + 1),
                                static_cast<int64_t>(format::kMaxGeneration - newest));
 }
@@ -77,17 +79,16 @@ absl::Status SpaceReclaimer::ForgetBefore(uint64_t oldest_generation) {
   return commit_in_place_(stager->staged(), oldest_generation);
 }
 
-// Finds all bytes that the newest checkpoint does not need. No commit follows it. Does nothing if a
-// reader needs other bytes.
+// Finds all bytes that the newest checkpoint does not need. No commit follows it.
 absl::Status SpaceReclaimer::FindFree() {
-  const uint64_t generation = base().generation();
-  CAIRN_ASSIGN_OR_RETURN(const bool is_read, IsReadOutside(generation, generation));
-  if (is_read) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool is_read_after, IsReadAfter(base().generation()));
+  if (is_read_after) return absl::OkStatus();
+  CAIRN_ASSIGN_OR_RETURN(const bool is_read_before, IsReadBefore(base().generation()));
   CAIRN_ASSIGN_OR_RETURN(
       const StatePtr newest,
       LoadCheckpoint(frame_.source, base().checkpoint->header_bytes, frame_.core->env()));
-  CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> dead, DeadExtents(*newest));
-  journal_.tail().space().SetFree(dead);
+  CAIRN_ASSIGN_OR_RETURN(const std::vector<Extent> unused, UnusedExtents(*newest));
+  journal_.tail().space().SetUnused(unused, is_read_before);
   journal_.tail().SetRoom();
   return absl::OkStatus();
 }
@@ -160,8 +161,10 @@ absl::StatusOr<ReclaimReport> SpaceReclaimer::Reclaim(const ReclaimOptions& opti
   hold_reserve_();
   const format::Seal& seal = *base().checkpoint->seal;
   report.oldest_generation = seal.oldest_generation;
-  CAIRN_ASSIGN_OR_RETURN(report.blocked,
-                         IsReadOutside(seal.oldest_generation, base().generation()));
+  CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadBefore(seal.oldest_generation));
+  if (!report.blocked) {
+    CAIRN_ASSIGN_OR_RETURN(report.blocked, IsReadAfter(base().generation()));
+  }
   if (report.blocked) {
     CAIRN_ASSIGN_OR_RETURN(report.holders, FindHolders(*frame_.file, seal.oldest_generation));
   }

@@ -50,7 +50,8 @@ class SpaceReclaimer {
   const State& base() const { return *frame_.state; }
   absl::Status ForgetBefore(uint64_t oldest_generation);
   absl::StatusOr<std::optional<uint64_t>> OldestKept(const ReclaimOptions& options) const;
-  absl::StatusOr<bool> IsReadOutside(uint64_t oldest, uint64_t newest) const;
+  absl::StatusOr<bool> IsReadBefore(uint64_t oldest) const;
+  absl::StatusOr<bool> IsReadAfter(uint64_t newest) const;
   absl::Status FindFree();
   absl::StatusOr<bool> MoveChunksDown(const FreeSpace::Slack& slack);
   absl::Status Shrink();

@@ -87,13 +87,29 @@ void FrameSpace::Check() const {
   CAIRN_DCHECK(free_.end() == dying_.index_begin());
 }
 
-void FrameSpace::SetFree(std::span<const Extent> extents) {
+void FrameSpace::SetUnused(std::span<const Extent> extents, bool may_be_read) {
   if (!enabled_) return;
-  free_.Clear();
-  dead_ = {};
-  for (const Extent& extent : extents) free_.Add(extent);
+  std::vector<DeadExtent> dead;
+  if (may_be_read) {
+    dead = dead_.List();
+  } else {
+    free_.Clear();
+  }
   // A snapshot of staged edits may read chunks that were rolled back.
-  for (const DeadExtent& dying : dying_.chunks()) free_.pool().Remove(dying.bytes);
+  std::vector<Extent> known = free_.pool().List();
+  for (const DeadExtent& each : dead) known.push_back(each.bytes);
+  for (const DeadExtent& each : dying_.chunks()) known.push_back(each.bytes);
+  std::ranges::sort(known, {}, &Extent::begin);
+  for (const Extent& extent : extents) {
+    for (const Extent& rest : Without(extent, known)) {
+      if (may_be_read) {
+        dead.push_back({.bytes = rest, .born = 0, .died = generation_});
+      } else {
+        free_.Add(rest);
+      }
+    }
+  }
+  dead_ = DeadSpace(Joined(std::move(dead)), generation_);
   Check();
 }
 

@@ -66,9 +66,10 @@ class FrameSpace {
   void Place(std::span<const Extent> chunks);
   // Marks chunks that a commit no longer needs.
   void MarkDying(std::span<const Extent> chunks);
-  // Makes these bytes free, after a scan of all chunks has found that no chunk lives there. Nothing
-  // is dead after that.
-  void SetFree(std::span<const Extent> extents);
+  // Takes note of all bytes where no chunk lives, after a scan of all chunks has found them. If
+  // readers of older checkpoints may see some, those that were not free are dead. Else all are
+  // free, and nothing is dead.
+  void SetUnused(std::span<const Extent> extents, bool may_be_read);
 
   // Frees dead bytes that no reader sees. `oldest` is the generation of the oldest checkpoint that
   // is kept. Does nothing between BeginNext and EndNext.
