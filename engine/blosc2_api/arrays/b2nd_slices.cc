@@ -49,9 +49,9 @@ class Slice {
         reader_(reader.schunk()),
         box_(box),
         buffer_(buffer),
-        block_(BlockShape(array_)) {
-    block_nbytes_ = int64_t{array_.blocknitems} * schunk_.typesize;
-    chunk_nbytes_ = array_.extchunknitems * schunk_.typesize;
+        block_(BlockShape(array_)),
+        block_nbytes_(int64_t{array_.blocknitems} * schunk_.typesize),
+        chunk_nbytes_(array_.extchunknitems * schunk_.typesize) {
     shape_.stop = IndexOf(array_.shape, array_.ndim);
   }
 
@@ -183,8 +183,8 @@ class Slice {
   const Buffer buffer_;
   const Index block_;
   Box shape_;
-  int64_t block_nbytes_ = 0;
-  int64_t chunk_nbytes_ = 0;
+  const int64_t block_nbytes_;
+  const int64_t chunk_nbytes_;
   ScratchBuffer scratch_;
 };
 

@@ -33,7 +33,7 @@ class CallbackExecutor final : public Executor {
   void Run(int64_t ntasks, absl::FunctionRef<void(int64_t)> task) override {
     Tasks tasks{.task = task, .count = ntasks};
     std::vector<Tasks*> jobs(static_cast<size_t>(std::min<int64_t>(nthreads_, ntasks)), &tasks);
-    callback_.run(callback_.data, RunTasks, static_cast<int>(jobs.size()), sizeof(Tasks*),
+    callback_.run(callback_.data, RunTasks, static_cast<int>(jobs.size()), sizeof(void*),
                   jobs.data());
   }
 

@@ -186,7 +186,7 @@ absl::StatusOr<SchunkPtr> OpenContiguous(const char* urlpath, int64_t offset, co
   SchunkPtr schunk = MakeSchunk(frame.snapshot(), urlpath, &io);
   if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
   std::unique_ptr<blosc2_frame_s> memory = MakeMemoryFrame(*schunk, cframe, frame.snapshot());
-  owner.release();
+  static_cast<void>(owner.release());
   memory->KeepCframe(false);
   schunk->frame =
       std::make_unique<CallbackFrame>(*schunk, std::move(memory), offset == 0).release();

@@ -10,6 +10,7 @@
 
 #include "cairn/frame_info.h"
 #include "engine/base/bytes.h"
+#include "engine/base/status.h"
 #include "engine/blosc2_api/files/frame_store.h"
 #include "engine/blosc2_api/process/codes.h"
 

@@ -136,7 +136,7 @@ int64_t blosc2_schunk_to_buffer(blosc2_schunk* schunk, uint8_t** cframe, bool* n
   const auto frame = cairn::blosc2_api::FrameOf(*schunk, owner);
   if (!frame.ok()) return CodeOf(frame.status());
   *needs_free = owner != nullptr;
-  owner.release();
+  static_cast<void>(owner.release());
   *cframe = reinterpret_cast<uint8_t*>(frame->data());
   return std::ssize(*frame);
 }

@@ -59,8 +59,8 @@ absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
   return Chunk(BytesAt(data, head.cbytes), nullptr);
 }
 
-SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock) : schunk_(&schunk) {
-  code_ = SyncWithFile(schunk, lock);
+SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock)
+    : schunk_(&schunk), code_(SyncWithFile(schunk, lock)) {
   if (code_ >= 0 && schunk.frame != nullptr) {
     absl::StatusOr<std::optional<PinnedState>> now = schunk.frame->Pin();
     code_ = CodeOf(now.status());

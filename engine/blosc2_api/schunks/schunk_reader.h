@@ -64,7 +64,7 @@ class SchunkReader {
 
  private:
   blosc2_schunk* schunk_;
-  int code_ = BLOSC2_ERROR_SUCCESS;
+  int code_;
   int64_t nchunks_ = 0;
   int64_t nbytes_ = 0;
   int32_t chunksize_ = 0;

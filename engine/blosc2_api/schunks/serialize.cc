@@ -95,7 +95,7 @@ absl::StatusOr<MutableBytes> Serialize(const blosc2_schunk& schunk) {
   if (memory == nullptr) return absl::ResourceExhaustedError("frame: no memory for it");
   const MutableBytes cframe = MutableBytesAt(memory.get(), size);
   CAIRN_RETURN_IF_ERROR(file->ReadAt(0, cframe));
-  memory.release();
+  static_cast<void>(memory.release());
   return cframe;
 }
 
