@@ -1,6 +1,7 @@
 // Logs whose disk is full.
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cairn/log.h"
 #include "cairn/log_writer.h"
 #include "tests/log/sensor_log.h"
+#include "tests/support/bare_disk.h"
 #include "tests/support/dice.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/status.h"
@@ -120,6 +122,34 @@ TEST_F(FullDiskLogTest, RequestThatHasNoRoomLeavesNoFile) {
       log_->RequestLimits({.max_records = 100}, {.max_bytes = -1, .period = -1});
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(disk_.root()->List(".")->size(), files);
+}
+
+// The disk cuts the commit short at any byte, and its file system cannot reserve space.
+TEST(BareDiskLogTest, CommitThatFailsIsSeenByNobody) {
+  bool made = false;
+  for (int64_t room = 0; !made; ++room) {
+    SCOPED_TRACE(testing::Message() << room << " bytes free");
+    test::SimulatedDisk disk;
+    const auto free = std::make_shared<int64_t>(kCapacity);
+    LogCreateOptions options = SensorOptions();
+    options.file_system = std::make_shared<test::BareFiles>(disk.root(), free);
+    Log log = Log::Create("log", options).value();
+    LogWriter writer = log.OpenWriter({}).value();
+    ASSERT_TRUE(IsOk(writer.Append(test::Readings(5))));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    *free = room;
+    absl::Status status = writer.Append(test::Readings(3, 5));
+    if (status.ok()) status = writer.Commit();
+    made = status.ok();
+    const auto end_in = [](const std::shared_ptr<FileSystem>& files) {
+      return Log::Open("log", {.file_system = files}).value().snapshot().end_record();
+    };
+    ASSERT_EQ(end_in(options.file_system), made ? 8 : 5) << status;
+    ASSERT_EQ(end_in(disk.Clone()->root()), made ? 8 : 5) << "after the death of the writer";
+    *free = kCapacity;  // what waited has room
+    ASSERT_TRUE(IsOk(writer.Close()));
+    ASSERT_EQ(end_in(options.file_system), 8);
+  }
 }
 
 }  // namespace

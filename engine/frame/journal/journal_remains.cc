@@ -117,7 +117,7 @@ absl::Status JournalRemains::DropAfter(int64_t end) {
 }
 
 absl::Status JournalRemains::WriteZeros(int64_t begin, int64_t end) {
-  const std::vector<std::byte> zeros(static_cast<size_t>(kZerosPiece));
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min(kZerosPiece, end - begin)));
   for (int64_t at = begin; at < end; at += kZerosPiece) {
     const auto piece = static_cast<size_t>(std::min(kZerosPiece, end - at));
     CAIRN_RETURN_IF_ERROR(frame_.file->WriteAt(at, Bytes(zeros).first(piece)));

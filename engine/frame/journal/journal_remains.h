@@ -40,6 +40,8 @@ class JournalRemains {
   // must not take them for those of the next commit.
   absl::Status DropAfter(int64_t end);
 
+  // Writes zeros over these bytes of the file, or appends them to it.
+  absl::Status WriteZeros(int64_t begin, int64_t end);
   // Makes readers that look for the next commit stop there, whatever was there before.
   absl::Status MarkEnd(int64_t position);
   // Does so where something was there before.
@@ -51,7 +53,6 @@ class JournalRemains {
   absl::Status CutSome(int64_t end);
   absl::Status CutAndHold(int64_t end);
   absl::Status CutUnread(int64_t end);
-  absl::Status WriteZeros(int64_t begin, int64_t end);
 
   CommittedFrame& frame_;
   JournalTail& tail_;

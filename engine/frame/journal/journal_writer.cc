@@ -200,6 +200,21 @@ bool JournalWriter::HasRoomForCommit(const Stager& stager) {
          HasRoomForRecord(format::RecordSize(stager.MakeCommit({})));
 }
 
+// A full disk cuts a write short at any byte. If that were the last one of a receipt, readers would
+// take the record before it for a commit that the writer takes for failed. So where no space was
+// reserved for the record, zeros take it, which readers see after a journal anyway.
+absl::Status JournalWriter::HoldRecord(const Stager& stager) {
+  if (can_reserve_.value_or(false) || !HasRoomForCommit(stager)) return absl::OkStatus();
+  const int64_t size = format::RecordSize(stager.MakeCommit({})) + format::kReceiptSize;
+  if (!can_reserve_.has_value()) {
+    const absl::Status status = frame_.file->Allocate(tail_.end(), size);
+    can_reserve_ = status.ok() || absl::IsResourceExhausted(status);
+    if (*can_reserve_) return RefuseIfFull(status);
+  }
+  CAIRN_RETURN_IF_ERROR(RefuseIfFull(tail_.sink().Flush()));
+  return RefuseIfFull(remains_.WriteZeros(tail_.end(), tail_.end() + size));
+}
+
 absl::StatusOr<bool> JournalWriter::Publish(Stager& stager, Durability durability,
                                             int64_t file_bytes) {
   const bool durable = durability == Durability::kMachine;

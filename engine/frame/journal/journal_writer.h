@@ -4,6 +4,7 @@
 #define CAIRN_ENGINE_FRAME_JOURNAL_JOURNAL_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -80,6 +81,9 @@ class JournalWriter {
 
   // Returns true if the staged edits can become a commit record where the journal ends.
   bool HasRoomForCommit(const Stager& stager);
+  // Makes sure that the disk has blocks for the record of the staged edits, also if the file system
+  // cannot reserve space. Refused if it has not. Does nothing if there is no room for a record.
+  absl::Status HoldRecord(const Stager& stager);
   // Makes a commit of the staged edits, whose chunk files have `file_bytes` bytes. Returns false if
   // that takes a record that is too large; nothing was written then.
   absl::StatusOr<bool> Publish(Stager& stager, Durability durability, int64_t file_bytes = 0);
@@ -104,6 +108,7 @@ class JournalWriter {
   JournalRemains remains_;
   JournalReceipts receipts_;
   JournalSummarizer summarizer_;
+  std::optional<bool> can_reserve_;
 };
 
 }  // namespace cairn::frame

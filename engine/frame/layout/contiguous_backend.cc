@@ -147,6 +147,7 @@ absl::Status ContiguousBackend::PrepareCommit(Stager& stager, Durability durabil
     }
     if (has_room && journal_.HasRoomForCommit(stager)) {
       CAIRN_RETURN_IF_ERROR(RefuseIfFull(journal_.tail().sink().Flush()));
+      CAIRN_RETURN_IF_ERROR(journal_.HoldRecord(stager));
       CAIRN_RETURN_IF_ERROR(scheduler_.Mirror(stager));
     } else {
       journal_.tail().sink().SetLimit({});
@@ -173,6 +174,7 @@ absl::Status ContiguousBackend::PublishCommit(Stager& stager, Durability durabil
     CAIRN_RETURN_IF_ERROR(journal_.tail().LeaveRoom(journal_.tail().ChunksToExpect(), staged));
     CAIRN_RETURN_IF_ERROR(Finish(stager));
   }
+  CAIRN_RETURN_IF_ERROR(journal_.HoldRecord(stager));
   CAIRN_RETURN_IF_ERROR(scheduler_.Mirror(stager));
   const int64_t work = CheckpointScheduler::Work(staged);
   CAIRN_ASSIGN_OR_RETURN(const bool published, journal_.Publish(stager, durability));

@@ -170,7 +170,8 @@ absl::Status SparseBackend::MakeRoom(const Stager& stager) {
   old_.ReleaseSome(kMostRemoved, sink_->named());
   const int64_t other_bytes = FileBytes() + sink_->staged_bytes();
   CAIRN_RETURN_IF_ERROR(journal_.headroom().CheckLimit(stager, other_bytes));
-  return journal_.headroom().Reserve(stager, other_bytes);
+  CAIRN_RETURN_IF_ERROR(journal_.headroom().Reserve(stager, other_bytes));
+  return journal_.HoldRecord(stager);
 }
 
 absl::Status SparseBackend::PrepareCommit(Stager& stager, Durability /*durability*/) {
