@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,10 @@
 
 #include "cairn/collection.h"
 #include "cairn/frame.h"
+#include "engine/base/bytes.h"
 #include "tests/collection/ints.h"
+#include "tests/support/bare_disk.h"
+#include "tests/support/bytes.h"
 #include "tests/support/child_process.h"
 #include "tests/support/dice.h"
 #include "tests/support/no_threads.h"
@@ -80,6 +84,49 @@ TEST_F(CollectionFailuresTest, FullDiskRefusesAttributesAsAnyCommit) {
   ASSERT_TRUE(IsOk(set_attribute()));
   ASSERT_TRUE(IsOk(writer.Close()));
   EXPECT_TRUE(Collection::Open("c", Options())->snapshot().Verify()->ok());
+}
+
+// The disk cuts the commit short at any byte, and its file system cannot reserve space.
+TEST_F(CollectionFailuresTest, CommitThatABareDiskCutsShortIsSeenByNobody) {
+  bool made = false;
+  for (int64_t room = 0; !made; ++room) {
+    SCOPED_TRACE(testing::Message() << room << " bytes free");
+    SimulatedDisk disk;
+    const auto free = std::make_shared<int64_t>(1 << 24);
+    CollectionOptions options = Options();
+    options.members.file_system = std::make_shared<BareFiles>(disk.root(), free);
+    Collection collection = Collection::Create("c", options).value();
+    CollectionWriter writer = collection.OpenWriter().value();
+    const auto set = [&](std::string_view value) -> absl::Status {
+      for (const char* name : {"/a", "/b"}) {
+        absl::StatusOr<MemberWriter> member = writer.Edit(name);
+        if (!member.ok()) return member.status();
+        const absl::Status status = member->SetVlmetalayer("p", AsBytes(value));
+        if (!status.ok()) return status;
+      }
+      return writer.Commit().status();
+    };
+    const auto expect = [&](std::string_view value, const std::shared_ptr<FileSystem>& files) {
+      CollectionOptions opening = options;
+      opening.members.file_system = files;
+      const Collection opened = Collection::Open("c", opening).value();
+      for (const char* name : {"/a", "/b"}) {
+        const absl::StatusOr<Snapshot> found = opened.snapshot().OpenMember(name);
+        ASSERT_TRUE(IsOk(found));
+        EXPECT_EQ(found->GetVlmetalayer("p").value(), ToVector(AsBytes(value)));
+      }
+    };
+    ASSERT_TRUE(IsOk(Add(writer, "/a", {1, 2, 3})));
+    ASSERT_TRUE(IsOk(Add(writer, "/b", {4, 5, 6})));
+    ASSERT_TRUE(IsOk(writer.Commit()));
+    ASSERT_TRUE(IsOk(set("old")));
+    *free = room;
+    const absl::Status status = set("new");
+    made = status.ok();
+    expect(made ? "new" : "old", options.members.file_system);
+    expect(made ? "new" : "old", disk.Clone()->root());
+    if (HasFailure()) break;
+  }
 }
 
 // A name that a commit removes and adds leads to the old file until the new one has it.
