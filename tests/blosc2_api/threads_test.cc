@@ -4,13 +4,16 @@
 #include <atomic>
 #include <b2nd.h>
 #include <blosc2.h>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -293,6 +296,36 @@ TEST_P(SharedThreadsTest, ReadTheHandleThatAnotherThreadEdits) {
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
+  blosc2_schunk_free(schunk);
+}
+
+// A child has what its parent has open, also the lock file of a read.
+TEST_P(SharedThreadsTest, ForkedChildrenKeepOutNoWriters) {
+  setenv("BLOSC_LOCKING", "1", 1);
+  blosc2_schunk* const schunk = MakeChunks(10);
+  blosc2_schunk* const other = blosc2_schunk_open(path_.c_str());
+  Append(other);  // makes the lock file
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    while (!done) EXPECT_TRUE(HasChunk(schunk, 3));
+  });
+  std::vector<pid_t> children;
+  for (int i = 0; i < 40; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      pause();
+      _exit(0);
+    }
+  }
+  done = true;
+  reader.join();
+  Append(other);
+  unsetenv("BLOSC_LOCKING");
+  for (const pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  blosc2_schunk_free(other);
   blosc2_schunk_free(schunk);
 }
 

@@ -6,10 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "cairn/frame_info.h"
+#include "cairn/snapshot.h"
 #include "engine/base/bytes.h"
 #include "engine/base/endian.h"
+#include "engine/base/hash.h"
 #include "engine/blosc2_api/files/frame_store.h"
 #include "engine/blosc2_api/process/codes.h"
 
@@ -37,27 +41,28 @@ std::vector<int32_t> StoredSizes(const ChunkHead& head, Bytes positions) {
   return sizes;
 }
 
-// Returns the number of the chunk with this identity, which had the number `nchunk`. Returns
-// `nchunk` for a chunk that C-Blosc2 may have edited since, and nothing if there is no such chunk.
-std::optional<int64_t> FindChunk(const Snapshot& state, int64_t nchunk, int64_t identity) {
-  const auto entry = state.GetEntry(nchunk);
-  if (entry.ok() && IdentityOf(*entry) == identity) return nchunk;
+// Returns true if the stored bytes of a chunk have this fingerprint.
+bool IsChunk(const Chunk& chunk, uint64_t fingerprint) {
+  return Xxh3(chunk.bytes()) == fingerprint;
+}
+
+// Returns the chunk with this fingerprint, which had the number `nchunk`. If it has another one,
+// the frame must tell its fingerprint.
+absl::StatusOr<Chunk> FindChunk(const Snapshot& state, int64_t nchunk, uint64_t fingerprint) {
+  absl::StatusOr<Chunk> chunk = state.GetChunk(nchunk);
+  if (chunk.ok() && IsChunk(*chunk, fingerprint)) return chunk;
   for (int64_t i = 0; i < state.info().nchunks; ++i) {
-    const auto other = state.GetEntry(i);
-    if (other.ok() && IdentityOf(*other) == identity) return i;
+    const absl::StatusOr<ChunkEntry> entry = state.GetEntry(i);
+    if (!entry.ok() || entry->fingerprint != fingerprint) continue;
+    chunk = state.GetChunk(i);
+    if (chunk.ok() && IsChunk(*chunk, fingerprint)) return chunk;
   }
-  if (entry.ok() && !entry->fingerprint.has_value()) return nchunk;
-  return std::nullopt;
+  return absl::NotFoundError("lazy chunk: the file has it no more");
 }
 
 }  // namespace
 
-int64_t IdentityOf(const ChunkEntry& entry) {
-  if (entry.fingerprint.has_value()) return static_cast<int64_t>(*entry.fingerprint);
-  return entry.offset.value_or(entry.file.value_or(0));
-}
-
-int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, int64_t identity, uint8_t*& lazy) {
+int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, uint8_t*& lazy) {
   const Bytes bytes = chunk.bytes();
   ChunkHead head;
   const int code = ReadHead(bytes.data(), static_cast<int32_t>(bytes.size()), true, head);
@@ -79,7 +84,7 @@ int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, int64_t identity, uint8_t*
   CopyBytes(bytes.first(kHeader + (head.memcpyed() ? 0 : positions)), out);
   out[BLOSC2_CHUNK_BLOSC2_FLAGS] |= std::byte{kLazyFlag};
   StoreLe(&out[kHeader + positions], static_cast<int32_t>(nchunk));
-  StoreLe(&out[kHeader + positions + sizeof(int32_t)], identity);
+  StoreLe(&out[kHeader + positions + sizeof(int32_t)], Xxh3(bytes));
   std::vector<int32_t> sizes(positions / 4, head.blocksize);
   if (!head.memcpyed()) sizes = StoredSizes(head, bytes.subspan(kHeader, positions));
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -103,17 +108,11 @@ int FetchLazyChunk(const blosc2_schunk* schunk, const void* lazy, int32_t size,
   if (nchunk < 0 || (!schunk->frame->on_disk() && nchunk >= schunk->nchunks)) {
     return Failed(BLOSC2_ERROR_INVALID_HEADER, "lazy chunk: there is no such chunk");
   }
-  const absl::StatusOr<std::optional<PinnedState>> now = schunk->frame->Pin();
+  const absl::StatusOr<std::optional<PinnedState>> now = schunk->frame->Pin(nullptr);
   if (!now.ok()) return CodeOf(now.status());
-  absl::StatusOr<Chunk> fetched = absl::NotFoundError("lazy chunk: the file has it no more");
-  if (!now->has_value()) {
-    fetched = schunk->frame->Get(nchunk);
-  } else {
-    const Snapshot& state = (*now)->state;
-    const auto identity = LoadLe<int64_t>(&bytes[at + sizeof(int32_t)]);
-    const std::optional<int64_t> found = FindChunk(state, nchunk, identity);
-    if (found.has_value()) fetched = state.GetChunk(*found);
-  }
+  const auto fingerprint = LoadLe<uint64_t>(&bytes[at + sizeof(int32_t)]);
+  absl::StatusOr<Chunk> fetched =
+      now->has_value() ? FindChunk((*now)->state, nchunk, fingerprint) : schunk->frame->Get(nchunk);
   if (!fetched.ok()) return CodeOf(fetched.status());
   ChunkHead fetched_head;
   const Bytes whole = fetched->bytes();

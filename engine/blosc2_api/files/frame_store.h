@@ -51,8 +51,11 @@ struct blosc2_frame_s {
   // edit.
   virtual bool Keeps(int64_t nchunk, const cairn::Chunk& chunk) const = 0;
 
-  // Returns the state that Get reads from, or nothing if the chunks are in memory.
-  virtual absl::StatusOr<std::optional<cairn::blosc2_api::PinnedState>> Pin() {
+  // Returns the state that Get reads from, or nothing if the chunks are in memory. If `news` is not
+  // null and others may have changed the state since Refresh, returns the newest one, and what has
+  // changed in `news`, which the caller takes over.
+  virtual absl::StatusOr<std::optional<cairn::blosc2_api::PinnedState>> Pin(
+      std::optional<cairn::blosc2_api::FrameChange>* /*news*/) {
     return std::optional<cairn::blosc2_api::PinnedState>();
   }
 

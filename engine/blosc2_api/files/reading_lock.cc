@@ -14,16 +14,19 @@ namespace cairn::blosc2_api {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 // An open file, whose lock ends with it.
 class LockFile {
  public:
-  // A link would lead to a file of somebody else.
   explicit LockFile(const std::string& name)
       : fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
   ~LockFile() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    ::flock(fd_, LOCK_UN);  // a forked child may have the file open, too
+    ::close(fd_);
   }
 
   bool ok() const { return fd_ >= 0; }
@@ -34,6 +37,15 @@ class LockFile {
   int fd_;
 };
 
+// Returns the name of the lock file. A link may lead to the lock file of the frame that the path
+// leads to, and to no file of somebody else.
+std::string NameOf(const std::string& path) {
+  std::error_code error;
+  const std::string name = path + (fs::is_directory(path, error) ? "/.b2lock" : ".b2lock");
+  const fs::path own = fs::canonical(path, error).string() + ".b2lock";
+  return fs::is_symlink(name, error) && fs::canonical(name, error) == own ? own.string() : name;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const void>> LockForReading(const std::string& path,
@@ -41,9 +53,7 @@ absl::StatusOr<std::shared_ptr<const void>> LockForReading(const std::string& pa
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kFirstPause(5);
   constexpr std::chrono::microseconds kLongestPause(200);
-  std::error_code error;
-  const bool is_directory = std::filesystem::is_directory(path, error);
-  const std::string name = path + (is_directory ? "/.b2lock" : ".b2lock");
+  const std::string name = NameOf(path);
   const auto file = std::make_shared<const LockFile>(name);
   if (!file->ok() && errno == ENOENT) return nullptr;
   if (!file->ok()) return absl::ErrnoToStatus(errno, name + ": cannot be opened for locking");

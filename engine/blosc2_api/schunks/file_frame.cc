@@ -96,17 +96,22 @@ class FileFrame final : public blosc2_frame_s {
   }
 
   absl::StatusOr<Chunk> Get(int64_t nchunk) override {
-    CAIRN_ASSIGN_OR_RETURN(const std::optional<PinnedState> now, Pin());
+    CAIRN_ASSIGN_OR_RETURN(const std::optional<PinnedState> now, Pin(nullptr));
     return now->state.GetChunk(nchunk);
   }
   bool Keeps(int64_t /*nchunk*/, const Chunk& /*chunk*/) const override { return false; }
-  absl::StatusOr<std::optional<PinnedState>> Pin() override {
+  absl::StatusOr<std::optional<PinnedState>> Pin(std::optional<FrameChange>* news) override {
     const MutexLock lock(mutex_);
     CAIRN_RETURN_IF_ERROR(FollowFork());
     CAIRN_RETURN_IF_ERROR(ShowStaged());
     std::shared_ptr<const void> others;  // but the writer of this handle keeps them out
     if (depth_ == 0) {
       CAIRN_ASSIGN_OR_RETURN(others, KeepOthersOut(schunk_.storage->urlpath, *schunk_.storage->io));
+    }
+    if (others != nullptr && news != nullptr) {
+      // C-Blosc2 may have overwritten what an older state needs.
+      CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
+      if (now != snapshot_) *news = {.before = std::exchange(snapshot_, now), .now = now};
     }
     return PinnedState{.state = snapshot_, .lock = std::move(others)};
   }

@@ -185,6 +185,20 @@ void ShareContent(blosc2_schunk& view) {
   std::copy_n(owner.vlmetalayers, owner.nvlmetalayers, view.vlmetalayers);
 }
 
+int TakeChange(blosc2_schunk& schunk, const FrameChange& change) {
+  if (schunk.view) {
+    const int code = TakeChange(OwnerOf(schunk), change);
+    ShareContent(schunk);
+    return code;
+  }
+  const int32_t chunksize = schunk.chunksize;
+  const int code = TakeContent(schunk, change.now);
+  // The program may have set the field, which holds until others change that of the file.
+  if (ChunksizeOf(change.before) == schunk.chunksize) schunk.chunksize = chunksize;
+  ++ChangeTick(schunk);
+  return code;
+}
+
 int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock) {
   // The store of a view is that of its owner, and tells changes only once.
   if (schunk.view) {
@@ -196,11 +210,7 @@ int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock) {
   const absl::StatusOr<std::optional<FrameChange>> changed = schunk.frame->Refresh();
   if (!changed.ok()) return CodeOf(changed.status());
   if (!changed->has_value()) return 0;
-  const int32_t chunksize = schunk.chunksize;
-  const int code = TakeContent(schunk, (*changed)->now);
-  // The program may have set the field, which holds until others change that of the file.
-  if (ChunksizeOf((*changed)->before) == schunk.chunksize) schunk.chunksize = chunksize;
-  ++ChangeTick(schunk);
+  const int code = TakeChange(schunk, **changed);
   return code < 0 ? code : 1;
 }
 

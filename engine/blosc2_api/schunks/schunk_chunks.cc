@@ -83,7 +83,7 @@ int CheckNumber(const blosc2_schunk& schunk, int64_t nchunk, int64_t end) {
 // Reads what the items of a chunk take. A frame mostly knows it without reading the chunk.
 int NbytesOf(const blosc2_schunk& schunk, int64_t nchunk, int32_t& nbytes) {
   const absl::StatusOr<std::optional<PinnedState>> now =
-      schunk.frame != nullptr ? schunk.frame->Pin() : std::optional<PinnedState>();
+      schunk.frame != nullptr ? schunk.frame->Pin(nullptr) : std::optional<PinnedState>();
   if (!now.ok()) return CodeOf(now.status());
   if (now->has_value()) {
     const absl::StatusOr<int32_t> known = (*now)->state.ChunkNbytes(nchunk);
@@ -256,7 +256,7 @@ int Read(blosc2_schunk& schunk, int64_t nchunk, bool lazy, uint8_t** chunk, bool
     return Hand(schunk, nchunk, *found, chunk, needs_free);
   }
   *needs_free = true;
-  return MakeLazyChunk(*found, nchunk, reader.IdentityOf(nchunk), *chunk);
+  return MakeLazyChunk(*found, nchunk, *chunk);
 }
 
 }  // namespace

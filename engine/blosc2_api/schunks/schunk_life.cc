@@ -63,15 +63,17 @@ absl::StatusOr<SchunkPtr> OpenCopyOnWrite(const char* urlpath, int64_t offset,
     const auto size = static_cast<int64_t>(mapped.file_size);
     if (offset < 0 || offset > size) return absl::OutOfRangeError("file: it ends before the frame");
     const MutableBytes cframe = MutableBytesAt(mapped.addr + offset, size - offset);
-    CAIRN_ASSIGN_OR_RETURN(const Frame frame, Frame::OpenBuffer(cframe));
-    const Snapshot snapshot = frame.snapshot();
+    const absl::StatusOr<Frame> frame = Frame::OpenBuffer(cframe);
     const Snapshot in_file = file.snapshot();
-    const bool is_same = in_file.info().generation == snapshot.info().generation &&
-                         in_file.info().frame_size == snapshot.info().frame_size;
+    const bool is_same = frame.ok() &&
+                         in_file.info().generation == frame->snapshot().info().generation &&
+                         in_file.info().frame_size == frame->snapshot().info().frame_size;
     if (is_new && !is_same) {
       Unmap(mapped);  // a writer was faster
       continue;
     }
+    CAIRN_RETURN_IF_ERROR(frame.status());
+    const Snapshot snapshot = frame->snapshot();
     SchunkPtr schunk = MakeSchunk(snapshot, urlpath, &io);
     if (schunk == nullptr) return absl::DataLossError("frame: its parameters are wrong");
     schunk->frame = MakeMemoryFrame(*schunk, cframe, snapshot, in_file).release();

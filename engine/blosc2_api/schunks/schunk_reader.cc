@@ -8,7 +8,6 @@
 #include "engine/blosc2_api/chunks/chunk_head.h"
 #include "engine/blosc2_api/chunks/context.h"
 #include "engine/blosc2_api/chunks/decompress.h"
-#include "engine/blosc2_api/chunks/lazy_chunk.h"
 #include "engine/blosc2_api/files/frame_store.h"
 #include "engine/blosc2_api/process/codes.h"
 
@@ -62,9 +61,11 @@ absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
 SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock)
     : schunk_(&schunk), code_(SyncWithFile(schunk, lock)) {
   if (code_ >= 0 && schunk.frame != nullptr) {
-    absl::StatusOr<std::optional<PinnedState>> now = schunk.frame->Pin();
+    std::optional<FrameChange> news;
+    absl::StatusOr<std::optional<PinnedState>> now = schunk.frame->Pin(&news);
     code_ = CodeOf(now.status());
     if (now.ok()) pinned_ = *std::move(now);
+    if (news.has_value()) code_ = TakeChange(schunk, *news);
   }
   if (code_ < 0) return;
   nchunks_ = std::min(schunk.nchunks, OwnerOf(schunk).nchunks);
@@ -82,12 +83,6 @@ absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk) const {
 absl::StatusOr<Chunk> SchunkReader::Get(int64_t nchunk, std::span<const ByteRange> needed) const {
   const bool is_read = pinned_.has_value() && nchunk >= 0 && nchunk < nchunks_;
   return is_read ? pinned_->state.GetChunk(nchunk, needed) : Get(nchunk);
-}
-
-int64_t SchunkReader::IdentityOf(int64_t nchunk) const {
-  if (!pinned_.has_value()) return 0;
-  const absl::StatusOr<ChunkEntry> entry = pinned_->state.GetEntry(nchunk);
-  return entry.ok() ? blosc2_api::IdentityOf(*entry) : 0;
 }
 
 int SchunkReader::Decompress(int64_t nchunk, void* dest, int32_t destsize, BlockMask mask) const {

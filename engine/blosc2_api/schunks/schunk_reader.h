@@ -20,6 +20,9 @@ namespace cairn::blosc2_api {
 // or an error code.
 int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock);
 int SyncWithFile(blosc2_schunk& schunk);
+// Makes the super-chunk what its file is after a change, under a FieldsLock. Returns 0 or an error
+// code.
+int TakeChange(blosc2_schunk& schunk, const FrameChange& change);
 
 // Returns a chunk of the super-chunk, whose number must be below nchunks.
 absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
@@ -51,9 +54,6 @@ class SchunkReader {
   absl::StatusOr<Chunk> Get(int64_t nchunk) const;
   // Returns a chunk with the blocks that hold `needed` bytes. Others may be zeros.
   absl::StatusOr<Chunk> Get(int64_t nchunk, std::span<const ByteRange> needed) const;
-
-  // Returns what tells the chunk from others of its file, or 0 for a chunk in memory.
-  int64_t IdentityOf(int64_t nchunk) const;
 
   // Decompresses a chunk into dest through the context of the super-chunk, with or without the
   // blocks that `mask` names. Returns the size of the chunk or an error code.
