@@ -73,7 +73,8 @@ class Slice {
   // A view without a dimension in which chunks were longer than 1 has other places for its items
   // than the chunks have.
   int CheckLayout() const {
-    if (schunk_.chunksize <= 0 || schunk_.chunksize == chunk_nbytes_) return BLOSC2_ERROR_SUCCESS;
+    const int32_t chunksize = reader_.chunksize();
+    if (chunksize <= 0 || chunksize == chunk_nbytes_) return BLOSC2_ERROR_SUCCESS;
     Failed(BLOSC2_ERROR_FAILURE, "array: its chunks have the shape of another one");
     return BLOSC2_ERROR_FAILURE;
   }
