@@ -210,6 +210,24 @@ TEST_P(TwoLibrariesTest, ReadsUnderTheLockFileWaitForEditsOfTheOtherLibrary) {
   unsetenv("BLOSC_LOCKING");
 }
 
+TEST_P(TwoLibrariesTest, LinkLeadsToTheLockFileOfItsOwnFrameAlone) {
+  if (!GetParam()) GTEST_SKIP() << "the lock file of a directory lies in it";
+  setenv("BLOSC_LOCKING", "1", 1);
+  blosc2_schunk* const schunk = CreateWithContent();
+  ours_.blosc2_schunk_free(schunk);
+  const std::string link = folder_ + "/link.b2frame";
+  std::filesystem::create_symlink(path_, link);
+  std::filesystem::create_symlink(path_ + ".b2lock", link + ".b2lock");
+  blosc2_schunk* const linked = ours_.blosc2_schunk_open(link.c_str());
+  ASSERT_NE(linked, nullptr);
+  EXPECT_TRUE(Holds(ours_, linked));
+  ours_.blosc2_schunk_free(linked);
+  std::filesystem::remove(link + ".b2lock");
+  std::filesystem::create_symlink(path_, link + ".b2lock");
+  EXPECT_EQ(ours_.blosc2_schunk_open(link.c_str()), nullptr);
+  unsetenv("BLOSC_LOCKING");
+}
+
 // C-Blosc2 does not tell which bytes of a file its edits leave unused.
 TEST_P(TwoLibrariesTest, FrameThatBothEditStaysShort) {
   setenv("CAIRN_BLOSC2_SYNC", "0", 1);

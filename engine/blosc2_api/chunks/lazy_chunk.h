@@ -19,8 +19,7 @@ namespace cairn::blosc2_api {
 int MakeLazyChunk(const Chunk& chunk, int64_t nchunk, uint8_t*& lazy);
 
 // Gets the chunk that a lazy one stands for out of the file of its super-chunk, which may be null.
-// The chunk may have another number by now.
-// Returns 0 or an error code.
+// The chunk may have another number by now. Returns 0 or an error code.
 int FetchLazyChunk(const blosc2_schunk* schunk, const void* lazy, int32_t size,
                    const ChunkHead& head, Chunk& chunk);
 

@@ -37,13 +37,16 @@ class LockFile {
   int fd_;
 };
 
-// Returns the name of the lock file. A link may lead to the lock file of the frame that the path
-// leads to, and to no file of somebody else.
-std::string NameOf(const std::string& path) {
+// Opens the lock file. A link may lead to the lock file of the frame that the path leads to, and to
+// no file of somebody else.
+std::shared_ptr<const LockFile> OpenLockFile(const std::string& path, const std::string& name) {
+  auto file = std::make_shared<const LockFile>(name);
+  if (file->ok() || errno != ELOOP) return file;
   std::error_code error;
-  const std::string name = path + (fs::is_directory(path, error) ? "/.b2lock" : ".b2lock");
-  const fs::path own = fs::canonical(path, error).string() + ".b2lock";
-  return fs::is_symlink(name, error) && fs::canonical(name, error) == own ? own.string() : name;
+  const std::string own = fs::canonical(path, error).string() + ".b2lock";
+  if (fs::canonical(name, error) == own) return std::make_shared<const LockFile>(own);
+  errno = ELOOP;
+  return file;
 }
 
 }  // namespace
@@ -53,8 +56,9 @@ absl::StatusOr<std::shared_ptr<const void>> LockForReading(const std::string& pa
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kFirstPause(5);
   constexpr std::chrono::microseconds kLongestPause(200);
-  const std::string name = NameOf(path);
-  const auto file = std::make_shared<const LockFile>(name);
+  std::error_code error;
+  const std::string name = path + (fs::is_directory(path, error) ? "/.b2lock" : ".b2lock");
+  const std::shared_ptr<const LockFile> file = OpenLockFile(path, name);
   if (!file->ok() && errno == ENOENT) return nullptr;
   if (!file->ok()) return absl::ErrnoToStatus(errno, name + ": cannot be opened for locking");
   const Clock::time_point end = Clock::now() + wait;

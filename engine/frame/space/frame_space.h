@@ -66,7 +66,7 @@ class FrameSpace {
   void Place(std::span<const Extent> chunks);
   // Marks chunks that a commit no longer needs.
   void MarkDying(std::span<const Extent> chunks);
-  // Takes note of all bytes where no chunk lives, after a scan of all chunks has found them. If
+  // Takes note of all bytes where no chunk lives, in order, as a scan of all chunks found them. If
   // readers of older checkpoints may see some, those that were not free are dead. Else all are
   // free, and nothing is dead.
   void SetUnused(std::span<const Extent> extents, bool may_be_read);
