@@ -1,11 +1,13 @@
 #include "engine/storage/lock_file.h"
 
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <string>
 #include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -42,7 +44,7 @@ class LockFileTest : public testing::Test {
     return counter;
   }
   absl::StatusOr<std::unique_ptr<File>> Acquire(bool make = false) {
-    return TakeLockFile(files_, path_, make);
+    return TakeLockFile(files_, path_, make, {});
   }
 
   const test::TempDir dir_;
@@ -115,6 +117,29 @@ TEST_F(LockFileTest, ReaderOfTheProtocolKeepsItFromTheLock) {
   EXPECT_NE(*Acquire(), nullptr);
 }
 
+TEST_F(LockFileTest, WriterThatWaitsTellsReadersUntilItHasTheLock) {
+  auto first = *Acquire(true);
+  const auto file = *files_.Open(path_, FileMode::kRead);
+  const auto is_waiting = [&] { return file->IsLocked(kWriterWaits, 1).value(); };
+  EXPECT_FALSE(is_waiting());
+  std::thread writer([&] {
+    const auto second = TakeLockFile(files_, path_, false, std::chrono::seconds(30));
+    EXPECT_TRUE(IsOk(second));
+    EXPECT_FALSE(is_waiting());
+  });
+  while (!is_waiting()) std::this_thread::yield();
+  first.reset();
+  writer.join();
+}
+
+TEST_F(LockFileTest, WriterThatHasWaitedForNothingTellsReadersNoMore) {
+  const auto first = *Acquire(true);
+  EXPECT_TRUE(Fails(TakeLockFile(files_, path_, false, std::chrono::milliseconds(5)),
+                    StatusCode::kUnavailable, path_));
+  const auto file = *files_.Open(path_, FileMode::kRead);
+  EXPECT_FALSE(file->IsLocked(kWriterWaits, 1).value());
+}
+
 TEST_F(LockFileTest, WhatIsNoFileIsAnError) {
   ASSERT_TRUE(IsOk(files_.MakeDirectory(path_)));
   EXPECT_TRUE(Fails(Acquire(), StatusCode::kFailedPrecondition, path_));
@@ -139,7 +164,7 @@ class RacingFiles final : public test::FaultyFiles {
 
 TEST_F(LockFileTest, FileThatAnotherMakesMeanwhileIsTaken) {
   RacingFiles racing(&files_);
-  const auto lock = TakeLockFile(racing, path_, true);
+  const auto lock = TakeLockFile(racing, path_, true, {});
   ASSERT_TRUE(IsOk(lock));
   EXPECT_NE(*lock, nullptr);
   EXPECT_EQ(Counter(), 1);

@@ -52,8 +52,8 @@ struct blosc2_frame_s {
   virtual bool Keeps(int64_t nchunk, const cairn::Chunk& chunk) const = 0;
 
   // Returns the state that Get reads from, or nothing if the chunks are in memory. If `news` is not
-  // null and others may have changed the state since Refresh, returns the newest one, and what has
-  // changed in `news`, which the caller takes over.
+  // null, that is the newest state, and `news` says what others have changed since the last call of
+  // that kind. The caller takes that over.
   virtual absl::StatusOr<std::optional<cairn::blosc2_api::PinnedState>> Pin(
       std::optional<cairn::blosc2_api::FrameChange>* /*news*/) {
     return std::optional<cairn::blosc2_api::PinnedState>();
@@ -82,10 +82,6 @@ struct blosc2_frame_s {
   virtual absl::Status End() { return absl::OkStatus(); }
   // Stores what the last edit has changed, after the super-chunk has taken it over too.
   virtual absl::Status Settle() { return absl::OkStatus(); }
-  // Looks for what others have changed since the last call.
-  virtual absl::StatusOr<std::optional<cairn::blosc2_api::FrameChange>> Refresh() {
-    return std::optional<cairn::blosc2_api::FrameChange>();
-  }
 
   // Returns true if chunks come from a file, so that callers get copies of them.
   virtual bool on_disk() const = 0;

@@ -5,19 +5,34 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 
 namespace cairn::blosc2_api {
 
-// Waits until no program edits the frame of this path under its lock file, and keeps them from it
-// until the returned object ends. C-Blosc2 overwrites chunks where they are. Returns null if there
-// is no lock file: then nobody has edited the frame under it.
-//
-// Errors: kUnavailable if a program edits it for longer than `wait`; kPermissionDenied if this
-// process may not open the lock file.
-absl::StatusOr<std::shared_ptr<const void>> LockForReading(const std::string& path,
-                                                           std::chrono::milliseconds wait);
+class LockFile;
+
+// The lock file of a frame, for one handle that reads it. C-Blosc2 overwrites chunks where they
+// are, under this file. Readers share it, and let those go first that wait for it: a writer of
+// Cairn at once, and one of C-Blosc2 after some tenths of a second. So a thread that holds it must
+// not wait for it through another handle.
+class ReadingLock {
+ public:
+  explicit ReadingLock(std::string path) : path_(std::move(path)) {}
+
+  // Waits until no program edits the frame, and keeps them from it until the returned object ends,
+  // in any thread. Returns null if there is no lock file: then nobody has edited the frame under
+  // it. Not thread-safe.
+  //
+  // Errors: kUnavailable if a program edits it for longer than `wait`; kPermissionDenied if this
+  // process may not open the lock file.
+  absl::StatusOr<std::shared_ptr<const void>> Hold(std::chrono::milliseconds wait);
+
+ private:
+  std::string path_;
+  std::shared_ptr<LockFile> file_;  // null before the first Hold that found it
+};
 
 }  // namespace cairn::blosc2_api
 

@@ -82,6 +82,7 @@ class FileFrame final : public blosc2_frame_s {
       : schunk_(schunk),
         offset_(offset),
         locks_others_(LocksOthers(*schunk.storage->io)),
+        reading_lock_(PathOf(schunk.storage->urlpath)),
         frame_(std::move(frame)),
         snapshot_(frame_.snapshot()) {}
   ~FileFrame() override {
@@ -103,16 +104,12 @@ class FileFrame final : public blosc2_frame_s {
   absl::StatusOr<std::optional<PinnedState>> Pin(std::optional<FrameChange>* news) override {
     const MutexLock lock(mutex_);
     CAIRN_RETURN_IF_ERROR(FollowFork());
-    CAIRN_RETURN_IF_ERROR(ShowStaged());
     std::shared_ptr<const void> others;  // but the writer of this handle keeps them out
-    if (depth_ == 0) {
-      CAIRN_ASSIGN_OR_RETURN(others, KeepOthersOut(schunk_.storage->urlpath, *schunk_.storage->io));
+    if (depth_ == 0 && locks_others_) {
+      CAIRN_ASSIGN_OR_RETURN(others, reading_lock_.Hold(kPatience));
     }
-    if (others != nullptr && news != nullptr) {
-      // C-Blosc2 may have overwritten what an older state needs.
-      CAIRN_ASSIGN_OR_RETURN(const Snapshot now, frame_.Refresh());
-      if (now != snapshot_) *news = {.before = std::exchange(snapshot_, now), .now = now};
-    }
+    if (news != nullptr && !is_edited_) CAIRN_RETURN_IF_ERROR(TakeNewest(*news));
+    CAIRN_RETURN_IF_ERROR(ShowStaged());
     return PinnedState{.state = snapshot_, .lock = std::move(others)};
   }
 
@@ -183,26 +180,22 @@ class FileFrame final : public blosc2_frame_s {
     if (depth_ == 0 || --depth_ > 0) return absl::OkStatus();
     return Finish();
   }
-  absl::StatusOr<std::optional<FrameChange>> Refresh() override {
-    const MutexLock lock(mutex_);
-    CAIRN_RETURN_IF_ERROR(FollowFork());
-    if (is_edited_) return std::optional<FrameChange>();
-    std::shared_ptr<const void> others;  // but the writer of this handle keeps them out
-    if (depth_ == 0) {
-      CAIRN_ASSIGN_OR_RETURN(others, KeepOthersOut(schunk_.storage->urlpath, *schunk_.storage->io));
-    }
-    // Nobody else commits while this has the writer, which has read what others did before.
-    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, depth_ > 0 ? frame_.snapshot() : frame_.Refresh());
-    if (now == snapshot_ && !has_failed_) return std::optional<FrameChange>();
-    has_failed_ = false;
-    return FrameChange{.before = std::exchange(snapshot_, now), .now = now};
-  }
   bool on_disk() const override { return true; }
 
  private:
   Snapshot snapshot() const ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(mutex_);
     return snapshot_;
+  }
+
+  // Shows readers what is committed now. C-Blosc2 may have overwritten what an older state needs.
+  absl::Status TakeNewest(std::optional<FrameChange>& news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    // Nobody else commits while this has the writer, which has read what others did before.
+    CAIRN_ASSIGN_OR_RETURN(const Snapshot now, depth_ > 0 ? frame_.snapshot() : frame_.Refresh());
+    if (now == snapshot_ && !has_failed_) return absl::OkStatus();
+    has_failed_ = false;
+    news = {.before = std::exchange(snapshot_, now), .now = now};
+    return absl::OkStatus();
   }
 
   absl::Status TakeWriter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -228,6 +221,7 @@ class FileFrame final : public blosc2_frame_s {
     writer_.reset();
     depth_ = 0;
     is_edited_ = is_staged_ = has_journal_ = false;
+    reading_lock_ = ReadingLock(PathOf(schunk_.storage->urlpath));
     CAIRN_ASSIGN_OR_RETURN(frame_, OpenFrame(schunk_.storage->urlpath, offset_));
     owner_ = OwnerProcess();
     return absl::OkStatus();
@@ -326,6 +320,7 @@ class FileFrame final : public blosc2_frame_s {
     CAIRN_ASSIGN_OR_RETURN(frame_, Frame::CreateInMemory());
     snapshot_ = frame_.snapshot();
     CAIRN_ASSIGN_OR_RETURN(frame_, CreateFrame(schunk_, true));
+    reading_lock_ = ReadingLock(PathOf(schunk_.storage->urlpath));  // the directory is a new one
     snapshot_ = frame_.snapshot();
     is_edited_ = is_staged_ = false;
     return depth_ > 0 ? TakeWriter() : absl::OkStatus();
@@ -336,6 +331,7 @@ class FileFrame final : public blosc2_frame_s {
   const bool locks_others_;
   mutable Mutex mutex_;
   OwnerProcess owner_ ABSL_GUARDED_BY(mutex_);
+  ReadingLock reading_lock_ ABSL_GUARDED_BY(mutex_);
   Frame frame_ ABSL_GUARDED_BY(mutex_);
   Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
   std::optional<Writer> writer_ ABSL_GUARDED_BY(mutex_);
@@ -353,7 +349,7 @@ class FileFrame final : public blosc2_frame_s {
 absl::StatusOr<std::shared_ptr<const void>> KeepOthersOut(const std::string& path,
                                                           const blosc2_io& io) {
   if (!LocksOthers(io)) return nullptr;
-  return LockForReading(PathOf(path), kPatience);
+  return ReadingLock(PathOf(path)).Hold(kPatience);
 }
 
 absl::StatusOr<Frame> OpenFrame(const std::string& path, int64_t offset) {

@@ -199,18 +199,21 @@ int TakeChange(blosc2_schunk& schunk, const FrameChange& change) {
   return code;
 }
 
-int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock) {
+int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock,
+                 std::optional<PinnedState>* pinned) {
   // The store of a view is that of its owner, and tells changes only once.
   if (schunk.view) {
-    const int code = SyncWithFile(OwnerOf(schunk), lock);
+    const int code = SyncWithFile(OwnerOf(schunk), lock, pinned);
     if (IsOnDisk(schunk)) ShareContent(schunk);  // under the lock, which memory has not
     return code;
   }
   if (schunk.frame == nullptr || !schunk.frame->on_disk()) return 0;
-  const absl::StatusOr<std::optional<FrameChange>> changed = schunk.frame->Refresh();
-  if (!changed.ok()) return CodeOf(changed.status());
-  if (!changed->has_value()) return 0;
-  const int code = TakeChange(schunk, **changed);
+  std::optional<FrameChange> news;
+  absl::StatusOr<std::optional<PinnedState>> now = schunk.frame->Pin(&news);
+  if (!now.ok()) return CodeOf(now.status());
+  if (pinned != nullptr) *pinned = *std::move(now);
+  if (!news.has_value()) return 0;
+  const int code = TakeChange(schunk, *news);
   return code < 0 ? code : 1;
 }
 

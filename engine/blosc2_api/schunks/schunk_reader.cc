@@ -59,14 +59,7 @@ absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk) {
 }
 
 SchunkReader::SchunkReader(blosc2_schunk& schunk, const FieldsLock& lock)
-    : schunk_(&schunk), code_(SyncWithFile(schunk, lock)) {
-  if (code_ >= 0 && schunk.frame != nullptr) {
-    std::optional<FrameChange> news;
-    absl::StatusOr<std::optional<PinnedState>> now = schunk.frame->Pin(&news);
-    code_ = CodeOf(now.status());
-    if (now.ok()) pinned_ = *std::move(now);
-    if (news.has_value()) code_ = TakeChange(schunk, *news);
-  }
+    : schunk_(&schunk), code_(SyncWithFile(schunk, lock, &pinned_)) {
   if (code_ < 0) return;
   nchunks_ = std::min(schunk.nchunks, OwnerOf(schunk).nchunks);
   nbytes_ = schunk.nbytes;

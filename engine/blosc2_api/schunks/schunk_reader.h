@@ -16,13 +16,11 @@
 
 namespace cairn::blosc2_api {
 
-// Makes the super-chunk what its file is, if others have changed that. Returns 1 if they have, 0,
-// or an error code.
-int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock);
+// Makes the super-chunk what its file is, if others have changed that. Gives the state of the file
+// to `pinned`, unless that is null. Returns 1 if there was a change, 0, or an error code.
+int SyncWithFile(blosc2_schunk& schunk, const FieldsLock& lock,
+                 std::optional<PinnedState>* pinned = nullptr);
 int SyncWithFile(blosc2_schunk& schunk);
-// Makes the super-chunk what its file is after a change, under a FieldsLock. Returns 0 or an error
-// code.
-int TakeChange(blosc2_schunk& schunk, const FrameChange& change);
 
 // Returns a chunk of the super-chunk, whose number must be below nchunks.
 absl::StatusOr<Chunk> GetChunk(const blosc2_schunk& schunk, int64_t nchunk);
@@ -64,11 +62,11 @@ class SchunkReader {
 
  private:
   blosc2_schunk* schunk_;
+  std::optional<PinnedState> pinned_;  // of a file
   int code_;
   int64_t nchunks_ = 0;
   int64_t nbytes_ = 0;
   int32_t chunksize_ = 0;
-  std::optional<PinnedState> pinned_;  // of a file
 };
 
 }  // namespace cairn::blosc2_api

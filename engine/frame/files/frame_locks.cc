@@ -130,9 +130,8 @@ absl::StatusOr<std::unique_ptr<File>> TakePeerLock(const FrameLocation& at,
   if (!location.is_sparse()) place = FindLockFile(location, path);
   if (!place.ok()) return Advise(place.status());
   // Other programs hold the lock only for the moment of one call.
-  auto lock = RetryUnavailable(std::max(options.wait, kLockFileWait), [&] {
-    return storage::TakeLockFile(*place->files, place->name, options.make_lock_file);
-  });
+  auto lock = storage::TakeLockFile(*place->files, place->name, options.make_lock_file,
+                                    std::max(options.wait, kLockFileWait));
   if (!lock.ok()) return Advise(lock.status());
   return lock;
 }

@@ -288,7 +288,8 @@ class PosixFiles final : public FileSystem {
     }
     if (!fd.ok()) return paths_.Failure(errno, path, "open");
     CAIRN_ASSIGN_OR_RETURN(const PosixStat info, StatOf(fd.get(), paths_.Shown(path), "look at"));
-    return GuardedFd(std::move(fd), info.identity, /*writable=*/false, kept_);
+    return GuardedFd(std::move(fd), info.identity, /*writable=*/false,
+                     paths_.is_opened() ? nullptr : kept_);
   }
 
   // Opens the file that will be replaced. Returns an empty descriptor if there is none.

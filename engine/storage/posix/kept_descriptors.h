@@ -60,6 +60,7 @@ bool IsLockedByOthers(int fd);
 class GuardedFd {
  public:
   GuardedFd() = default;
+  // Without `kept` the descriptor is closed at once. That is for files that only frames use.
   GuardedFd(UniqueFd fd, const FileIdentity& file, bool writable,
             std::shared_ptr<KeptDescriptors> kept)
       : fd_(std::move(fd)), file_(file), writable_(writable), kept_(std::move(kept)) {}
@@ -73,7 +74,7 @@ class GuardedFd {
     return *this;
   }
   ~GuardedFd() {
-    if (fd_.ok()) kept_->Close(std::move(fd_), file_, writable_, forks_);
+    if (fd_.ok() && kept_ != nullptr) kept_->Close(std::move(fd_), file_, writable_, forks_);
   }
 
   bool ok() const { return fd_.ok(); }

@@ -100,7 +100,7 @@ TEST_F(WriterLockTest, WriterOfANewFrameHoldsTheLockFileToo) {
   const std::string path = dir_.Path("g");
   PutFileBytes(path + ".b2lock", {});
   const auto is_held = [&] {
-    const auto lock = storage::TakeLockFile(*PosixFileSystem(), path + ".b2lock", false);
+    const auto lock = storage::TakeLockFile(*PosixFileSystem(), path + ".b2lock", false, {});
     return absl::IsUnavailable(lock.status());
   };
   std::optional<Writer> writer = *Frame::BeginCreate(path, PlainCopies(64));
