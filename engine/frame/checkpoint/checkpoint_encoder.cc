@@ -31,7 +31,7 @@ constexpr int64_t kMaxTableBytes = int64_t{3} << 29;
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
 // The entries from number `first` on. The entries before fill the first pages of the committed
-// index, whose stored bytes are reused.
+// index, or all of it, and its stored bytes are reused.
 struct Columns {
   int64_t first = 0;
   std::vector<int64_t> entries;
@@ -55,14 +55,17 @@ absl::StatusOr<Columns> ReadIndex(const ChunkIndex& chunks, int64_t first) {
   return columns;
 }
 
-// Returns how many entries can be reused: complete pages of an index that still matches its seal,
-// sizes included. At least one entry follows them.
+// Returns how many entries can be reused: all of an index that nothing has changed, or those of the
+// complete pages before the first change. The index must still match its seal, sizes included.
 int64_t EntriesToKeep(const ChunkIndex& chunks) {
   const CommittedIndex* const base = chunks.base();
   if (base == nullptr || !base->seal().has_value() || !base->seal()->table.has_sizes()) return 0;
-  const int64_t kept = std::min(chunks.unchanged(), chunks.size() - 1);
-  if (kept < format::kPageEntries || Xxh3(base->stored()) != base->seal()->index_hash) return 0;
-  return kept - kept % format::kPageEntries;
+  const int64_t unchanged = chunks.unchanged();
+  const bool all = unchanged == chunks.size() && unchanged == base->size();
+  // At least one entry follows the pages.
+  const int64_t most = std::min(unchanged, chunks.size() - 1);
+  const int64_t kept = all ? unchanged : most - most % format::kPageEntries;
+  return kept > 0 && Xxh3(base->stored()) == base->seal()->index_hash ? kept : 0;
 }
 
 template <typename T>
@@ -78,8 +81,8 @@ std::vector<uint64_t> HashPages(const Columns& columns, const CommittedIndex* ba
   std::vector<uint64_t> pages;
   if (columns.first > 0) {
     const std::vector<uint64_t>& old = base->seal()->pages;
-    const int64_t complete_pages = columns.first / format::kPageEntries;
-    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(complete_pages));
+    const int64_t kept_pages = CeilDiv<int64_t>(columns.first, format::kPageEntries);
+    pages.assign(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(kept_pages));
   }
   std::vector<std::byte> raw(columns.entries.size() * sizeof(int64_t));
   StoreAll(columns.entries, raw);
@@ -161,6 +164,11 @@ absl::Status CheckpointEncoder::AddIndex() {
   // SetArea needs all entries of a sparse frame.
   const bool contiguous = header_.layout == Layout::kContiguous;
   for (int64_t kept = contiguous ? EntriesToKeep(chunks) : 0;; kept = 0) {
+    if (kept == chunks.size()) {
+      columns_.first = kept;
+      index_ = ToVector(chunks.base()->stored());
+      return absl::OkStatus();
+    }
     CAIRN_ASSIGN_OR_RETURN(columns_, ReadIndex(chunks, kept));
     CAIRN_ASSIGN_OR_RETURN(index_, format::EncodeIndex(columns_.entries, plan_.pool));
     if (kept == 0) return absl::OkStatus();

@@ -68,6 +68,29 @@ TEST_F(CheckpointEncoderTest, HoldsWhatChangedInAnyPage) {
   }
 }
 
+TEST_F(CheckpointEncoderTest, HoldsAllChunksWhenOnlyALayerChanged) {
+  const auto set_layer = [&] {
+    ASSERT_TRUE(IsOk(writer_.SetVlmetalayer("layer", MakeNoise(100, ++seed_))));
+    ExpectHoldsOpened();
+  };
+  set_layer();
+  set_layer();
+  Append(1);
+  set_layer();
+  ASSERT_TRUE(IsOk(writer_.DeleteChunks(2 * kPage, 6)));  // leaves complete pages
+  content_.resize(static_cast<size_t>(2 * kPage * kSmallChunk));
+  set_layer();
+  set_layer();
+  ASSERT_TRUE(IsOk(writer_.DeleteChunks(1, 2 * kPage - 1)));
+  content_.resize(kSmallChunk);
+  set_layer();
+  set_layer();
+  ASSERT_TRUE(IsOk(writer_.DeleteChunks(0, 1)));
+  content_.clear();
+  set_layer();
+  set_layer();
+}
+
 TEST_F(CheckpointEncoderTest, HoldsWhatDeletesLeave) {
   // From the end of the last page, of complete pages, and from the front.
   for (const auto& [first, count] :

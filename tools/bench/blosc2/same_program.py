@@ -74,6 +74,8 @@ def main():
     options = parser.parse_args()
     ours, genuine = options.ours.resolve(), options.genuine.resolve()
     two = {"genuine": (genuine, {}), "ours": (ours, {})}
+    # The genuine library makes the lock file when it opens a file.
+    under_locking = {name: (library, {"BLOSC_LOCKING": "1"}) for name, (library, _) in two.items()}
     all_modes = two | {name: (ours, {name: value}) for name, value in MODES.items()}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         program = pathlib.Path(folder) / "calls"
@@ -86,8 +88,9 @@ def main():
             file = pathlib.Path(folder) / name
             run(program, ours, ["make", file, count], CAIRN_BLOSC2_JOURNAL="1")
             print(*rows(measure(program, all_modes, "edit", file), f", {title}"), sep="\n", flush=True)
-            reads = rows(measure(program, two, "read", file), f", {title}")
-            print(*(row + " |" * len(MODES) for row in reads), sep="\n", flush=True)
+            for libraries, suffix in ((two, ""), (under_locking, ", under locking")):
+                reads = rows(measure(program, libraries, "read", file), f", {title}{suffix}")
+                print(*(row + " |" * len(MODES) for row in reads), sep="\n", flush=True)
             (shutil.rmtree if file.is_dir() else os.remove)(file)
         for command in ("arrays", "codecs"):
             print(*(row + " |" * len(MODES) for row in rows(measure(program, two, command))), sep="\n", flush=True)

@@ -79,6 +79,11 @@ absl::Status SetVlmetalayer(Edited& edited, int64_t number) {
   return Commit(edited);
 }
 
+absl::Status CheckpointVlmetalayer(Edited& edited, int64_t number) {
+  RETURN_IF_ERROR(SetVlmetalayer(edited, number));
+  return edited.writer.Checkpoint();
+}
+
 absl::Status SuspendAndResume(Edited& edited, int64_t) {
   RETURN_IF_ERROR(edited.writer.Suspend());
   return edited.writer.Resume();
@@ -94,6 +99,7 @@ std::vector<Operation> WriteOperations() {
           Edit("insert and commit", 2000, Insert),
           Edit("delete and commit", 800, Delete),
           Edit("vlmetalayer and commit", 500, SetVlmetalayer),
+          Edit("vlmetalayer and checkpoint", 100, CheckpointVlmetalayer),
           Edit("suspend and resume", 500, SuspendAndResume)};
 }
 
