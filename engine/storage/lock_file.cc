@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kCounterOffset = 8;
 
 // Readers that can go take the lock within a fraction of this.
-constexpr std::chrono::milliseconds kMostPoliteness(10);
+constexpr std::chrono::milliseconds kMostPoliteness(2);
 
 // Returns null if there is no file and `make` is false.
 absl::StatusOr<std::unique_ptr<File>> OpenLock(FileSystem& files, const std::string& path,

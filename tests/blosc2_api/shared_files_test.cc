@@ -3,12 +3,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -43,7 +41,6 @@ constexpr int kChunks = 50;
 class SharedFilesTest : public FileTest {
  protected:
   void TearDown() override {
-    unsetenv("BLOSC_LOCKING");
     unsetenv("CAIRN_BLOSC2_JOURNAL");
     unsetenv("CAIRN_BLOSC2_SYNC");
     FileTest::TearDown();
@@ -76,7 +73,6 @@ class SharedFilesTest : public FileTest {
   int64_t CountOfGenuine() const { return Count(genuine_); }
 
   void AppendFromProcesses(int32_t each);
-  std::vector<pid_t> StartReaders(int64_t nchunks) const;
   // Appends these numbers, and returns true if each is found where it was put.
   bool AppendsStay(int32_t first, int32_t n) const {
     blosc2_schunk* const schunk = ours_.blosc2_schunk_open(path_.c_str());
@@ -270,74 +266,6 @@ TEST_P(SharedFilesTest, ChunksThatProcessesAppendAtOnceStayWhereTheyAre) {
 TEST_P(SharedFilesTest, ChunksThatProcessesAppendToTheJournalStayWhereTheyAre) {
   setenv("CAIRN_BLOSC2_JOURNAL", "1", 1);
   AppendFromProcesses(50);
-}
-
-// Starts processes that read all chunks again and again. Each call holds the lock file for as long
-// as it reads, and some process always does.
-std::vector<pid_t> SharedFilesTest::StartReaders(int64_t nchunks) const {
-  constexpr size_t kReaders = 4;
-  std::vector<pid_t> readers;
-  while (readers.size() < kReaders) {
-    readers.push_back(fork());
-    if (readers.back() != 0) continue;
-    blosc2_schunk* const schunk = ours_.blosc2_schunk_open(path_.c_str());
-    const int64_t nitems = nchunks * kItems;
-    std::vector<int32_t> items(static_cast<size_t>(nitems));
-    while (ours_.blosc2_schunk_get_slice_buffer(schunk, 0, nitems, items.data()) >= 0) {
-    }
-    _exit(1);
-  }
-  return readers;
-}
-
-// Each library appends beside the readers.
-TEST_P(SharedFilesTest, WritersUnderLockingGetTheirTurnBesideReadersWithoutAPause) {
-  constexpr int64_t kMany = 500;
-  setenv("BLOSC_LOCKING", "1", 1);
-  blosc2_schunk* const schunk = Create();
-  ASSERT_GE(ours_.blosc2_schunk_lock(schunk), 0);
-  Append(schunk, kMany);
-  ASSERT_GE(ours_.blosc2_schunk_unlock(schunk), 0);
-  const std::vector<pid_t> readers = StartReaders(kMany);
-  Append(schunk, 10);
-  ours_.blosc2_schunk_free(schunk);
-  const std::optional<int> status = InChild([&] {
-    blosc2_schunk* const others = genuine_.blosc2_schunk_open(path_.c_str());
-    const std::vector<int32_t> items(kItems, static_cast<int32_t>(kMany + 10));
-    EXPECT_GT(genuine_.blosc2_schunk_append_buffer(others, items.data(), kItems * 4), 0);
-    genuine_.blosc2_schunk_free(others);
-  });
-  EXPECT_EQ(status, 0);
-  for (const pid_t reader : readers) {
-    kill(reader, SIGKILL);
-    int end = 0;
-    waitpid(reader, &end, 0);
-    EXPECT_TRUE(WIFSIGNALED(end));  // it read until now
-  }
-  EXPECT_EQ(CountOfGenuine(), kMany + 11);
-}
-
-// A reader lets a writer go first, but not for as long as another reader keeps that out.
-TEST_P(SharedFilesTest, AStoppedReaderDoesNotStopTheOthers) {
-  setenv("BLOSC_LOCKING", "1", 1);
-  blosc2_schunk* const schunk = Create();
-  Append(schunk, kChunks);
-  const std::string lock = path_ + (GetParam() ? ".b2lock" : "/.b2lock");
-  const int fd = open(lock.c_str(), O_RDWR | O_CLOEXEC);
-  ASSERT_EQ(flock(fd, LOCK_SH), 0);
-  std::thread writer([&] {
-    const std::vector<int32_t> items(kItems, kChunks);
-    EXPECT_GT(ours_.blosc2_schunk_append_buffer(schunk, items.data(), kItems * 4), 0);
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  std::vector<int32_t> items(kItems);
-  blosc2_schunk* const other = ours_.blosc2_schunk_open(path_.c_str());
-  EXPECT_GT(ours_.blosc2_schunk_decompress_chunk(other, 3, items.data(), kItems * 4), 0);
-  ours_.blosc2_schunk_free(other);
-  close(fd);
-  writer.join();
-  ours_.blosc2_schunk_free(schunk);
-  EXPECT_EQ(CountOfGenuine(), kChunks + 1);
 }
 
 }  // namespace

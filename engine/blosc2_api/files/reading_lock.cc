@@ -1,163 +1,226 @@
 #include "engine/blosc2_api/files/reading_lock.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <sys/file.h>
 #include <thread>
-#include <unistd.h>
-#include <utility>
+#include <vector>
 
-#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 #include "engine/base/deadline.h"
 #include "engine/base/mutex.h"
-#include "engine/base/owner_process.h"
 #include "engine/base/status.h"
 #include "engine/storage/lock_file.h"
+#include "engine/storage/posix/fd.h"
+#include "engine/storage/posix/unshared_fd.h"
 
 namespace cairn::blosc2_api {
 
 namespace {
 
 namespace fs = std::filesystem;
-
 using Clock = std::chrono::steady_clock;
 
-// Readers take turns of this length, so that their calls cannot overlap for ever: those of a turn
-// begin when the calls of earlier turns have ended. C-Blosc2 waits for that moment.
-constexpr std::chrono::milliseconds kTurn{100};
-// Shorter calls leave many such moments, and do not say in which turn they began.
+// How long a reader lets others go first. If they have not gone then, because a reader is stopped
+// or reads for longer, this handle lets nobody go first for a while.
+constexpr std::chrono::seconds kMostPoliteness{2};
+constexpr std::chrono::seconds kImpoliteness{10};
+// How often a reader looks for programs that wait without a word. That takes some 30 us. Shorter
+// calls leave them enough moments between readers.
+constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr std::chrono::microseconds kShortCall{100};
-// The time from then on until the first reader of the turn begins.
-constexpr std::chrono::microseconds kGap{200};
-// A reader waits no longer for those that go first. They may be stopped in a debugger.
-constexpr std::chrono::seconds kMostPoliteness{1};
-// The first byte that readers of a turn share. A writer's lies right before it.
-constexpr int64_t kFirstTurn = storage::kWriterWaits + 1;
 
-// Returns the number of the turn, which is the same in all processes.
-int64_t TurnOf(Clock::time_point time) { return time.time_since_epoch() / kTurn; }
-
-}  // namespace
-
-// An open lock file. Threads that hold it at once share one lock. Thread-safe.
-class LockFile {
- public:
-  explicit LockFile(const std::string& name)
-      : fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
-  LockFile(const LockFile&) = delete;
-  LockFile& operator=(const LockFile&) = delete;
-  ~LockFile() {
-    if (fd_ >= 0) ::close(fd_);
+// Returns true if a program waits for the exclusive lock of a file, as C-Blosc2 does. The kernel
+// lists those that wait with an arrow (proc_locks(5)).
+bool IsWaitedFor(uint64_t inode) {
+  const std::string file = absl::StrCat(":", inode, " ");
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    const auto has = [&](std::string_view word) { return line.find(word) != std::string::npos; };
+    if (has("-> FLOCK") && has(" WRITE ") && has(file)) return true;
   }
-
-  bool ok() const { return fd_ >= 0; }
-  // Shares the file until Leave. Returns false, and sets errno, if it is locked, or if it cannot
-  // be.
-  bool Share(Clock::time_point now) {
-    const MutexLock lock(mutex_);
-    if (holders_ == 0) {
-      if (::flock(fd_, LOCK_SH | LOCK_NB) != 0) return false;
-      begin_ = now;
-      if (is_slow_) LockBytes(F_OFD_SETLK, F_RDLCK, kFirstTurn + TurnOf(begin_), 1);
-    }
-    ++holders_;
-    return true;
-  }
-  // Tells writers of Cairn whether a reader waits for them.
-  void SetWaiting(bool waits) {
-    const MutexLock lock(mutex_);
-    if (waits == waits_) return;
-    LockBytes(F_OFD_SETLK, waits ? F_RDLCK : F_UNLCK, storage::kReadersWait, 1);
-    waits_ = waits;
-  }
-  // Returns true if a writer waits for the readers of now, or if readers of earlier turns read.
-  bool LetsOthersGoFirst(Clock::time_point now) {
-    const MutexLock lock(mutex_);
-    const int64_t turn = TurnOf(now);
-    return (holders_ > 0 && TurnOf(begin_) < turn) ||
-           LockBytes(F_OFD_GETLK, F_WRLCK, storage::kWriterWaits, 1 + turn) != F_UNLCK;
-  }
-  void Leave() {
-    if (!owner_.is_here()) return;  // the lock is that of the parent
-    const MutexLock lock(mutex_);
-    if (--holders_ > 0) return;
-    if (is_slow_) LockBytes(F_OFD_SETLK, F_UNLCK, kFirstTurn + TurnOf(begin_), 1);
-    ::flock(fd_, LOCK_UN);
-    is_slow_ = Clock::now() - begin_ > kShortCall;
-  }
-
- private:
-  // Returns the type of lock that the kernel gives back.
-  int LockBytes(int command, int type, int64_t first, int64_t count) const {
-    struct flock lock = {.l_type = static_cast<int16_t>(type),
-                         .l_whence = SEEK_SET,
-                         .l_start = first,
-                         .l_len = count,
-                         .l_pid = 0};
-    return ::fcntl(fd_, command, &lock) == 0 ? lock.l_type : F_UNLCK;
-  }
-
-  const int fd_;
-  const OwnerProcess owner_;
-  Mutex mutex_;
-  int holders_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool waits_ ABSL_GUARDED_BY(mutex_) = false;
-  Clock::time_point begin_ ABSL_GUARDED_BY(mutex_);  // when the first of them began
-  bool is_slow_ ABSL_GUARDED_BY(mutex_) = false;     // the last ones were, so these may be, too
-};
-
-namespace {
-
-// Opens the lock file. A link may lead to the lock file of the frame that the path leads to, and to
-// no file of somebody else.
-std::shared_ptr<LockFile> OpenLockFile(const std::string& path, const std::string& name) {
-  auto file = std::make_shared<LockFile>(name);
-  if (file->ok() || errno != ELOOP) return file;
-  std::error_code error;
-  const std::string own = fs::canonical(path, error).string() + ".b2lock";
-  if (fs::canonical(name, error) == own) return std::make_shared<LockFile>(own);
-  errno = ELOOP;
-  return file;
+  return false;
 }
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const void>> ReadingLock::Hold(std::chrono::milliseconds wait) {
-  std::error_code error;
-  const auto name_of = [&] {
-    return path_ + (fs::is_directory(path_, error) ? "/.b2lock" : ".b2lock");
-  };
-  if (file_ == nullptr) {
-    const std::string name = name_of();
-    std::shared_ptr<LockFile> file = OpenLockFile(path_, name);
-    if (!file->ok() && errno == ENOENT) return nullptr;
-    if (!file->ok()) return absl::ErrnoToStatus(errno, name + ": cannot be opened for locking");
-    file_ = std::move(file);
+// An open lock file. Threads that hold it at once share one lock. A forked child does not get it.
+// Thread-safe.
+class LockFile {
+ public:
+  // Without success, the file is not ok(), and errno says why.
+  explicit LockFile(const std::string& name) {
+    constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    fd_.Open([&] { return storage::OpenAt(AT_FDCWD, name, kFlags); });
   }
+
+  bool ok() const { return fd_.ok(); }
+  // Returns true if the file has no name any more, so that others lock another one.
+  bool is_removed() const {
+    const auto info = storage::StatAt(fd_.get(), "", AT_EMPTY_PATH);
+    return info.has_value() && info->names == 0;
+  }
+
+  // Shares the file until Leave, if this thread does so already.
+  bool ShareAgain();
+  // Shares the file until Leave. Returns false, and sets errno, if it is locked, or if it cannot
+  // be.
+  bool Share();
+  void Leave();
+  // Tells writers of Cairn whether a reader waits for them.
+  void SetWaiting(bool waits);
+
+  // Returns true if a writer of Cairn waits for the readers of now.
+  bool IsWanted() const;
+  // Holds other readers up until a program that waits without a word has the lock.
+  void LetInWhoWaits();
+  // Lets nobody go first for a while, because that has not helped.
+  void StopBeingPolite() {
+    const MutexLock lock(mutex_);
+    polite_from_ = Clock::now() + kImpoliteness;
+  }
+
+ private:
+  // Returns the type of lock that the kernel gives back.
+  int LockByte(int command, int type, int64_t byte) const {
+    struct flock lock = {.l_type = static_cast<int16_t>(type),
+                         .l_whence = SEEK_SET,
+                         .l_start = byte,
+                         .l_len = 1,
+                         .l_pid = 0};
+    return ::fcntl(fd_.get(), command, &lock) == 0 ? lock.l_type : F_UNLCK;
+  }
+  bool is_polite() const {
+    const MutexLock lock(mutex_);
+    return Clock::now() >= polite_from_;
+  }
+
+  storage::UnsharedFd fd_;
+  mutable Mutex mutex_;
+  std::vector<std::thread::id> holders_ ABSL_GUARDED_BY(mutex_);
+  bool waits_ ABSL_GUARDED_BY(mutex_) = false;
+  Clock::time_point begin_ ABSL_GUARDED_BY(mutex_);  // when the first of them began
+  bool is_slow_ ABSL_GUARDED_BY(mutex_) = false;     // the last ones were
+  Clock::time_point looked_ ABSL_GUARDED_BY(mutex_);
+  Clock::time_point polite_from_ ABSL_GUARDED_BY(mutex_);
+};
+
+bool LockFile::ShareAgain() {
+  const MutexLock lock(mutex_);
+  const std::thread::id here = std::this_thread::get_id();
+  if (std::ranges::find(holders_, here) == holders_.end()) return false;
+  holders_.push_back(here);
+  return true;
+}
+
+bool LockFile::Share() {
+  const MutexLock lock(mutex_);
+  if (holders_.empty()) {
+    if (::flock(fd_.get(), LOCK_SH | LOCK_NB) != 0) return false;
+    begin_ = Clock::now();
+  }
+  holders_.push_back(std::this_thread::get_id());
+  return true;
+}
+
+void LockFile::Leave() {
+  if (!ok()) return;  // the lock is that of the parent
+  const MutexLock lock(mutex_);
+  const auto mine = std::ranges::find(holders_, std::this_thread::get_id());
+  holders_.erase(mine == holders_.end() ? holders_.begin() : mine);
+  if (!holders_.empty()) return;
+  ::flock(fd_.get(), LOCK_UN);
+  is_slow_ = Clock::now() - begin_ > kShortCall;
+}
+
+void LockFile::SetWaiting(bool waits) {
+  const MutexLock lock(mutex_);
+  if (waits == waits_) return;
+  LockByte(F_OFD_SETLK, waits ? F_RDLCK : F_UNLCK, storage::kReadersWait);
+  waits_ = waits;
+}
+
+bool LockFile::IsWanted() const {
+  return LockByte(F_OFD_GETLK, F_WRLCK, storage::kWriterWaits) != F_UNLCK && is_polite();
+}
+
+void LockFile::LetInWhoWaits() {
+  {
+    const MutexLock lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    if (!is_slow_ || now - looked_ < kLookEvery || now < polite_from_) return;
+    looked_ = now;
+  }
+  const auto info = storage::StatAt(fd_.get(), "", AT_EMPTY_PATH);
+  if (!info.has_value() || !IsWaitedFor(info->identity.inode)) return;
+  LockByte(F_OFD_SETLK, F_RDLCK, storage::kWriterWaits);
   const Deadline politeness(kMostPoliteness);
-  bool was_polite = false;
-  const absl::Status shared = RetryUnavailable(
+  while (IsWaitedFor(info->identity.inode) && !politeness.has_passed()) Pause();
+  LockByte(F_OFD_SETLK, F_UNLCK, storage::kWriterWaits);
+  if (politeness.has_passed()) StopBeingPolite();
+}
+
+namespace {
+
+// Waits for the lock file of a path.
+absl::Status Share(LockFile& file, const std::string& path, std::chrono::milliseconds wait) {
+  file.LetInWhoWaits();
+  const Deadline politeness(kMostPoliteness);
+  absl::Status status = RetryUnavailable(
       wait,
       [&] {
-        const Clock::time_point now = Clock::now();
-        if (file_->LetsOthersGoFirst(now) && !politeness.has_passed()) {
-          was_polite = true;
-          return absl::UnavailableError(name_of() + ": others go first");
+        const bool is_wanted = file.IsWanted();
+        if (is_wanted && politeness.has_passed()) file.StopBeingPolite();
+        if (!is_wanted && file.Share()) return absl::OkStatus();
+        if (!is_wanted && errno != EWOULDBLOCK && errno != EINTR) {
+          return absl::ErrnoToStatus(errno, path + ": its lock file cannot be locked");
         }
-        if (std::exchange(was_polite, false)) std::this_thread::sleep_for(kGap);
-        if (file_->Share(now)) return absl::OkStatus();
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-          return absl::ErrnoToStatus(errno, name_of() + ": cannot be locked");
-        }
-        file_->SetWaiting(true);
-        return absl::UnavailableError(name_of() + ": another program holds it");
+        if (!is_wanted) file.SetWaiting(true);
+        return absl::UnavailableError(path + ": another program holds its lock file");
       },
       ShortPause());
-  file_->SetWaiting(false);
-  CAIRN_RETURN_IF_ERROR(shared);
-  return std::shared_ptr<const void>(file_.get(), [file = file_](const void*) { file->Leave(); });
+  file.SetWaiting(false);
+  return status;
+}
+
+}  // namespace
+
+// A link may lead to the lock file of the frame that the path leads to, and to no file of somebody
+// else.
+absl::Status ReadingLock::Open() {
+  if (file_ != nullptr) return absl::OkStatus();
+  std::error_code error;
+  const std::string name = path_ + (fs::is_directory(path_, error) ? "/.b2lock" : ".b2lock");
+  auto file = std::make_shared<LockFile>(name);
+  if (!file->ok() && errno == ELOOP) {
+    const std::string own = fs::canonical(path_, error).string() + ".b2lock";
+    if (fs::canonical(name, error) == own) file = std::make_shared<LockFile>(own);
+    if (!file->ok()) errno = ELOOP;
+  }
+  if (file->ok()) {
+    file_ = std::move(file);
+  } else if (errno != ENOENT) {
+    return absl::ErrnoToStatus(errno, name + ": cannot be opened for locking");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const void>> ReadingLock::Hold(std::chrono::milliseconds wait) {
+  while (true) {
+    CAIRN_RETURN_IF_ERROR(Open());
+    if (file_ == nullptr) return nullptr;
+    if (!file_->ShareAgain()) CAIRN_RETURN_IF_ERROR(Share(*file_, path_, wait));
+    std::shared_ptr<const void> held(file_.get(), [file = file_](const void*) { file->Leave(); });
+    if (!file_->is_removed()) return held;
+    file_.reset();
+  }
 }
 
 }  // namespace cairn::blosc2_api
