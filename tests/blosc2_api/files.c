@@ -210,6 +210,37 @@ static void show_lazy_chunk_after_edits(bool contiguous, char* path) {
   blosc2_remove_urlpath(path);
 }
 
+/* Blocks of variable sizes are read out of a lazy chunk, with and without dictionaries. */
+static void show_lazy_variable_blocks(bool contiguous, char* path, int use_dict) {
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.typesize = 1;
+  cparams.compcode = BLOSC_ZSTD;
+  cparams.use_dict = use_dict;
+  blosc2_storage storage = {.contiguous = contiguous, .urlpath = path, .cparams = &cparams};
+  blosc2_schunk* schunk = blosc2_schunk_new(&storage);
+  const void* blocks[3] = {"hello", items, items + 7};
+  const int32_t sizes[3] = {5, 10000, 3333};
+  for (int32_t i = 0; i < kItems; ++i) items[i] = i;
+  static uint8_t chunk[kBytes];
+  printf("variable blocks: %d",
+         blosc2_vlcompress_ctx(schunk->cctx, blocks, sizes, 3, chunk, kBytes) > 0);
+  printf(" append %lld", (long long)blosc2_schunk_append_chunk(schunk, chunk, true));
+  uint8_t* lazy = NULL;
+  bool needs_free = false;
+  const int size = blosc2_schunk_get_lazychunk(schunk, 0, &lazy, &needs_free);
+  for (int i = 0; i < 4; ++i) {
+    uint8_t* block = NULL;
+    int32_t nbytes = 0;
+    printf(" lazy %d", blosc2_vldecompress_block_ctx(schunk->dctx, lazy, size, i, &block, &nbytes));
+    if (block != NULL) printf(" %016llx", (unsigned long long)digest(block, (size_t)nbytes));
+    free(block);
+  }
+  printf("\n");
+  if (needs_free) free(lazy);
+  blosc2_schunk_free(schunk);
+  blosc2_remove_urlpath(path);
+}
+
 /* A frame has 16 vlmetalayers at most, and a super-chunk without a frame has more. */
 static void show_most_layers(bool contiguous, char* path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
@@ -245,6 +276,10 @@ void show_files(void) {
   show_kind(false, "frame.sparse");
   show_lazy_chunk_after_edits(true, "frame.b2frame");
   show_lazy_chunk_after_edits(false, "frame.sparse");
+  for (int use_dict = 0; use_dict < 2; ++use_dict) {
+    show_lazy_variable_blocks(true, "frame.b2frame", use_dict);
+    show_lazy_variable_blocks(false, "frame.sparse", use_dict);
+  }
   show_most_layers(false, NULL);
   show_most_layers(true, NULL);
   show_most_layers(true, "frame.b2frame");

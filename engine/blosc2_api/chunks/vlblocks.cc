@@ -10,6 +10,7 @@
 #include "engine/blosc2_api/chunks/chunk_head.h"
 #include "engine/blosc2_api/chunks/context.h"
 #include "engine/blosc2_api/chunks/decompress.h"
+#include "engine/blosc2_api/chunks/lazy_chunk.h"
 #include "engine/blosc2_api/process/api.h"
 #include "engine/blosc2_api/process/codes.h"
 
@@ -29,6 +30,13 @@ int ReadVlBlocks(blosc2_context& context, const void* src, int32_t srcsize, VlBl
   if (code < 0) return code;
   if (!head.vlblocks()) {
     return Failed(BLOSC2_ERROR_INVALID_PARAM, "variable blocks: the chunk has none");
+  }
+  if (head.lazy()) {
+    Chunk chunk;
+    const int fetched = FetchLazyChunk(context.schunk(), src, srcsize, head, chunk);
+    if (fetched < 0) return fetched;
+    const Bytes bytes = chunk.bytes();
+    return ReadVlBlocks(context, bytes.data(), static_cast<int32_t>(bytes.size()), blocks);
   }
   if (head.cbytes > srcsize || head.nbytes < 0) {
     return Failed(BLOSC2_ERROR_INVALID_HEADER, "chunk: fewer bytes than its header says");
