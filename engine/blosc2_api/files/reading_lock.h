@@ -16,7 +16,7 @@ class LockFile;
 
 // The lock file of a frame, for one handle that reads it. C-Blosc2 overwrites chunks where they
 // are, under this file. Readers share it, and let a writer go first that waits for it: one of Cairn
-// at once, and one of C-Blosc2 after some tenths of a second. So a thread that holds the lock must
+// at once, and one of C-Blosc2 within a tenth of a second. So a thread that holds the lock must
 // not wait for it through another handle.
 class ReadingLock {
  public:

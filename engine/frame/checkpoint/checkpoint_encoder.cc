@@ -30,9 +30,13 @@ namespace {
 constexpr int64_t kMaxTableBytes = int64_t{3} << 29;
 constexpr int64_t kMaxHeaderBytes = int64_t{1} << 28;
 
-// Checkpoints that grow bit by bit get memory of the same size, so that the memory of an old one
-// serves the next. Otherwise the allocator asks the kernel for pages each time.
+// Large checkpoints that grow bit by bit get memory of the same size, so that the memory of an old
+// one serves the next. Otherwise the allocator asks the kernel for pages each time.
 constexpr int64_t kTailStep = int64_t{64} << 10;
+
+size_t RoomForTail(int64_t size) {
+  return static_cast<size_t>(size < kTailStep ? size : CeilDiv(size, kTailStep) * kTailStep);
+}
 
 // The entries from number `first` on. The entries before fill the first pages of the committed
 // index, or all of it, and its stored bytes are reused.
@@ -236,8 +240,7 @@ absl::StatusOr<CheckpointBytes> CheckpointEncoder::Run() {
   const Bytes before = Bytes(trailer.bytes).first(static_cast<size_t>(trailer.table_end));
   const Bytes after = Bytes(trailer.bytes).subspan(before.size());
   CheckpointBytes out = {.tail = {}, .header = std::move(trailer.header)};
-  const auto size = std::ssize(index_) + std::ssize(trailer.bytes) + omitted;
-  out.tail.reserve(static_cast<size_t>(CeilDiv(size, kTailStep) * kTailStep));
+  out.tail.reserve(RoomForTail(std::ssize(index_) + std::ssize(trailer.bytes) + omitted));
   const auto append = [&](Bytes part) {
     out.tail.insert(out.tail.end(), part.begin(), part.end());
   };
