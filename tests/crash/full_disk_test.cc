@@ -229,6 +229,41 @@ TEST_P(FullDiskTest, CommitThatIsPreparedNeedsNoSpace) {
   EXPECT_GT(made, 2);
 }
 
+// Each reader keeps an index of its own, whose reserve nobody needs.
+TEST_P(FullDiskTest, ReadersOfOlderCheckpointsTakeNothingOfWhatFreesTheDisk) {
+  for (int64_t free = 0; free <= 30; ++free) {
+    SCOPED_TRACE(testing::Message() << free << " blocks free");
+    NewDisk();
+    Make(100);
+    std::vector<Frame> readers;
+    FillAllBut(std::min(free * 4096, disk_->Free()));
+    absl::StatusOr<Writer> writer = OpenWriter();
+    ASSERT_TRUE(IsOk(writer));
+    for (uint64_t seed = 3; seed < 12; ++seed) {
+      readers.push_back(*Open());
+      const Buffer items = NoiseOf(1, seed);
+      absl::Status status = writer->UpdateChunk(60, items);
+      if (status.ok()) status = writer->Checkpoint();
+      if (status.ok()) {
+        std::ranges::copy(items, expected_.begin() + 60 * kChunk);
+      } else {
+        ASSERT_TRUE(absl::IsResourceExhausted(status)) << status;
+        writer->Rollback();
+      }
+    }
+    FillRest();
+    ASSERT_TRUE(IsOk(writer->DeleteChunks(0, 40)));
+    ASSERT_TRUE(IsOk(writer->Close()));
+    ExpectWithout(40);
+    ExpectHoldsAll();
+    readers.clear();
+    writer = absl::CancelledError();  // it reads an older state
+    EXPECT_TRUE(IsOk(Reclaim()));
+    EXPECT_TRUE(IsOk(Append(10)));
+    ExpectHoldsAll();
+  }
+}
+
 TEST_P(FullDiskTest, PreparedCommitThatIsRolledBackLeavesNothing) {
   Make(50);
   absl::StatusOr<Writer> writer = OpenWriter();

@@ -138,6 +138,15 @@ void ReplacedIndexes::ReleaseSome(int64_t most, const std::vector<int64_t>& name
   RemoveFree(most);
 }
 
+void ReplacedIndexes::CutReserves() {
+  for (const Index& index : read_) {
+    const auto file = directory_->Open(index.name, FileMode::kReadWrite);
+    if (!file.ok()) continue;
+    const absl::StatusOr<int64_t> size = (*file)->Size();
+    if (size.ok()) (*file)->Truncate(*size).IgnoreError();
+  }
+}
+
 void ReplacedIndexes::Release(const std::vector<int64_t>& named) {
   for (size_t at = read_.size(); at-- > 0;) Ask(at, named);
   RemoveFree(INT64_MAX);

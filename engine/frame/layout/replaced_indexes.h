@@ -53,6 +53,8 @@ class ReplacedIndexes {
   void Add(std::string index, std::vector<int64_t> files, const std::vector<int64_t>& named);
   // Checks for the next two of the indexes if they are still read, and removes up to `most` files.
   void ReleaseSome(int64_t most, const std::vector<int64_t>& named);
+  // Gives the disk the bytes that the indexes reserve past their ends.
+  void CutReserves();
   // Checks all indexes, and removes all files that nobody needs.
   void Release(const std::vector<int64_t>& named);
 

@@ -53,8 +53,14 @@ absl::Status PersistFiles(FileSystem& directory,
   return SyncChunkFiles(directory, written);
 }
 
-void HoldReserve(const CommittedFrame& frame) {
-  HoldAtRest(*frame.state, *frame.file, CommittedEnd(*frame.state), true).IgnoreError();
+// Reserves what the frame needs at rest, as far as the disk has it.
+void HoldReserve(const CommittedFrame& frame, ReplacedIndexes& old) {
+  const auto hold = [&] {
+    return HoldAtRest(*frame.state, *frame.file, CommittedEnd(*frame.state), true);
+  };
+  if (hold().ok()) return;
+  old.CutReserves();
+  hold().IgnoreError();
 }
 
 // Returns the bytes that the next index needs. The chunk of the pending items comes before it.
@@ -106,7 +112,7 @@ absl::Status SparseBackend::Restart(bool /*failed*/) {
     sink_->Discard();
   }
   journal_.tail().StageAt(CommittedEnd(base()));
-  HoldReserve(frame_);
+  HoldReserve(frame_, old_);
   return absl::OkStatus();
 }
 
@@ -228,11 +234,17 @@ absl::Status SparseBackend::KeepOfReserve(int64_t size) {
   return absl::OkStatus();
 }
 
-// Gives a new index the reserve of the present one. Refused if that would leave too little.
+// Finds space on the disk for a new index. Cutting off the reserve of the present one takes as long
+// as a small checkpoint, so the new index gets that only after a journal, which is cut off too, or
+// if the disk has no other space. Refused if that would leave too little.
 absl::Status SparseBackend::TakeReserve(File& index, const StagedState& staged) {
   const CheckpointNeed need = NeedOf(staged, base());
   const int64_t kept = NeedAfter(staged, base(), 0, true);  // Reclaim only removes files
   const int64_t end = CommittedEnd(base());
+  const bool has_journal = frame_.file->Size().value_or(INT64_MAX) > end;
+  if (!has_journal && frame_.file->Allocate(end, kept).ok() && index.Allocate(0, need.index).ok()) {
+    return absl::OkStatus();
+  }
   if (kept > 0) {
     const absl::Status status = frame_.file->Allocate(end, need.index + kept);
     if (absl::IsResourceExhausted(status)) return DiskIsFull(status, kept);
@@ -258,7 +270,7 @@ absl::Status SparseBackend::ReplaceIndex(const StagedState& staged) {
   CAIRN_RETURN_IF_ERROR(frame_.sync->SyncNamed());
   absl::StatusOr<AtomicFile> made = NewIndex(staged);
   if (absl::IsResourceExhausted(made.status())) {
-    HoldReserve(frame_);
+    HoldReserve(frame_, old_);
     return Refuse(made.status());
   }
   CAIRN_ASSIGN_OR_RETURN(AtomicFile index, std::move(made));
@@ -282,7 +294,7 @@ absl::Status SparseBackend::FinishReplacement() {
   // does not need.
   if (old_index_.empty() && sink_->IsPinned()) {
     sink_->Keep();
-    HoldReserve(frame_);
+    HoldReserve(frame_, old_);
     return absl::OkStatus();
   }
   CAIRN_ASSIGN_OR_RETURN(std::vector<int64_t> named, FileNumbersIn(base().chunks, SIZE_MAX));
@@ -290,7 +302,7 @@ absl::Status SparseBackend::FinishReplacement() {
   if (old_.needs_sweep()) CAIRN_RETURN_IF_ERROR(Sweep().status());
   old_.ReleaseSome(kMostRemoved, named);
   StageBeside(std::move(named));
-  HoldReserve(frame_);
+  HoldReserve(frame_, old_);
   return absl::OkStatus();
 }
 
@@ -337,7 +349,7 @@ absl::StatusOr<ReclaimReport> SparseBackend::ReclaimSpace(const ReclaimOptions& 
     report.oldest_generation = base().generation();
   }
   CAIRN_RETURN_IF_ERROR(Sweep().status());
-  HoldReserve(frame_);
+  HoldReserve(frame_, old_);
   report.freed = old_.freed() - freed_before;
   report.blocked = old_.is_read();
   return report;
@@ -350,7 +362,7 @@ absl::Status SparseBackend::DropUncommitted() {
   CAIRN_RETURN_IF_ERROR(journal_.remains().CutAt(CommittedEnd(base())));
   old_.Release(sink_->named());
   const absl::Status swept = old_.needs_sweep() ? Sweep().status() : absl::OkStatus();
-  HoldReserve(frame_);
+  HoldReserve(frame_, old_);
   return swept;
 }
 
