@@ -169,8 +169,8 @@ TEST_P(LockingTest, AFilterThatReadsWithinACallWaitsForNobody) {
     std::this_thread::sleep_for(milliseconds(50));
     Append(ours_, schunk_);
   });
-  Items items(10 * kItems);
-  EXPECT_EQ(ours_.blosc2_schunk_get_slice_buffer(reader, 0, 10 * kItems, items.data()), 0);
+  Items items(size_t{10} * kItems);
+  EXPECT_EQ(ours_.blosc2_schunk_get_slice_buffer(reader, 0, int64_t{10} * kItems, items.data()), 0);
   writer.join();
   EXPECT_LT(inner.longest, std::chrono::seconds(1));
   ours_.blosc2_schunk_free(reader);

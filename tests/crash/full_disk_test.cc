@@ -196,7 +196,7 @@ TEST_P(FullDiskTest, CommitThatIsPreparedNeedsNoSpace) {
         const Buffer items = NoiseOf(1, seed);
         ASSERT_TRUE(IsOk(writer->UpdateChunk(20, items)));
         ASSERT_TRUE(IsOk(writer->Checkpoint()));
-        std::ranges::copy(items, expected_.begin() + 20 * kChunk);
+        std::ranges::copy(items, expected_.begin() + int64_t{20} * kChunk);
         if (seed == 5) reader = *Open();
       }
       const Buffer items = NoiseOf(20, 2);
@@ -245,7 +245,7 @@ TEST_P(FullDiskTest, ReadersOfOlderCheckpointsTakeNothingOfWhatFreesTheDisk) {
       absl::Status status = writer->UpdateChunk(60, items);
       if (status.ok()) status = writer->Checkpoint();
       if (status.ok()) {
-        std::ranges::copy(items, expected_.begin() + 60 * kChunk);
+        std::ranges::copy(items, expected_.begin() + int64_t{60} * kChunk);
       } else {
         ASSERT_TRUE(absl::IsResourceExhausted(status)) << status;
         writer->Rollback();
@@ -377,7 +377,7 @@ TEST_P(FullDiskTest, ChunksThatTakeNoSpaceReserveNone) {
   options.chunksize = 100;
   absl::StatusOr<Writer> writer = Frame::BeginCreate("f", options);
   ASSERT_TRUE(IsOk(writer));
-  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, 100 * 100'000)));
+  ASSERT_TRUE(IsOk(writer->AppendSpecial(SpecialValue::kZeros, int64_t{100} * 100'000)));
   ASSERT_TRUE(IsOk(writer->Close()));
   EXPECT_GE(disk_->Free(), kCapacity - (16 << 10));
 }
