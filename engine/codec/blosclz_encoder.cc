@@ -28,18 +28,27 @@ constexpr size_t kForgiven = 32;
 // The wide loads of the search may touch this many bytes before the end.
 constexpr size_t kTail = 12;
 
-// A stream is worth its decoding time if a sample of it shrinks this much, either with a few long
-// matches or with many short ones. Each match counts as the literals that take as long to copy.
-constexpr size_t kLiteralsOfMatch = 3;
-constexpr size_t kMinRatioPercent = 120;
-constexpr size_t kMinDenseRatioPercent = 172;
+// A sample is not shorter: bytes of integers that count up repeat after 256. A stream of up to two
+// such samples is judged when it is compressed.
+constexpr size_t kMinSample = 2048;
+
+// Returns true if opcodes are worth the time to decode them: they are much shorter than the bytes,
+// either with a few long matches or with many short ones. Each match counts as the literals that
+// take as long to copy.
+bool IsWorthIt(size_t decoded, size_t size, size_t matches) {
+  constexpr size_t kLiteralsOfMatch = 3;
+  constexpr size_t kMinRatioPercent = 120;
+  constexpr size_t kMinDenseRatioPercent = 172;
+  return decoded * 100 >= (size + kLiteralsOfMatch * matches) * kMinRatioPercent ||
+         decoded * 100 >= size * kMinDenseRatioPercent;
+}
 
 struct Effort {
   int hash_bits;
   // After 2^skip_shift misses in a row the search takes steps that are one byte longer each time.
   int skip_shift;
-  // The sample is from the last 1/sample_divisor of a stream. With 0 all streams are compressed
-  // without a sample.
+  // The sample is from the last 1/sample_divisor of a stream. With 0 all streams are compressed,
+  // whether that is worth it or not.
   size_t sample_divisor;
 };
 
@@ -85,6 +94,7 @@ class OpcodeWriter {
     const size_t word = distance - (far ? kFirstFarDistance : 1);
     std::byte* out = to_;
     to_ += coded;
+    ++matches_;
     *out++ = static_cast<std::byte>((extended ? 7 : length - 2) << 5 | (far ? 0x1F : word >> 8));
     if (extended) {
       for (; rest >= 255; rest -= 255) *out++ = std::byte{255};
@@ -99,6 +109,7 @@ class OpcodeWriter {
   }
 
   size_t size() const { return static_cast<size_t>(to_ - begin_); }
+  size_t matches() const { return matches_; }
 
  private:
   size_t left() const { return static_cast<size_t>(end_ - to_); }
@@ -107,6 +118,7 @@ class OpcodeWriter {
   std::byte* const begin_;
   std::byte* const end_;
   std::byte* to_;
+  size_t matches_ = 0;
 };
 
 // Counts the bytes that OpcodeWriter would write.
@@ -125,11 +137,7 @@ class OpcodeCounter {
     return true;
   }
 
-  // Returns true if the bytes so far are worth the time to decode them.
-  bool IsWorthIt() const {
-    return decoded_ * 100 >= (size_ + kLiteralsOfMatch * matches_) * kMinRatioPercent ||
-           decoded_ * 100 >= size_ * kMinDenseRatioPercent;
-  }
+  bool is_worth_it() const { return IsWorthIt(decoded_, size_, matches_); }
 
  private:
   size_t decoded_ = 0;
@@ -247,15 +255,18 @@ class BloscLz final : public StreamCodec {
       return Parse({places_.get(), effort.hash_bits, bytes, origin}, effort.skip_shift, sink);
     };
 
-    const size_t end_size = effort.sample_divisor == 0 ? 0 : src.size() / effort.sample_divisor;
-    if (end_size > kTail) {
+    const bool judges = effort.sample_divisor > 0;
+    const bool is_short = src.size() <= 2 * kMinSample;
+    if (judges && !is_short) {
+      const size_t size = std::max(src.size() / effort.sample_divisor, kMinSample);
       OpcodeCounter counter;
-      parse(src.last(end_size).first(std::min(end_size, size_t{1} << effort.hash_bits)), counter);
-      if (!counter.IsWorthIt()) return 0;
+      parse(src.last(size).first(std::min(size, size_t{1} << effort.hash_bits)), counter);
+      if (!counter.is_worth_it()) return 0;
     }
 
     OpcodeWriter writer(src, UsefulPart(src, dst));
     if (!parse(src, writer)) return 0;
+    if (judges && is_short && !IsWorthIt(src.size(), writer.size(), writer.matches())) return 0;
     dst[0] |= std::byte{0x20};
     return writer.size();
   }

@@ -344,6 +344,20 @@ TEST(BloscLzEncoderTest, ShrinksWhatIsWorthIt) {
   }
 }
 
+// The lowest bytes of integers that count up, as SHUFFLE leaves them.
+TEST(BloscLzEncoderTest, ShrinksShortStreamsThatRepeatAfter256Bytes) {
+  const auto encoder = MakeBloscLz();
+  for (size_t size = 400; size < 20000; size += size / 8) {
+    std::vector<std::byte> bytes(size);
+    for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i);
+    for (int clevel = 1; clevel <= 9; ++clevel) {
+      const size_t coded = Encode(*encoder, bytes, size, clevel).size();
+      EXPECT_GT(coded, 0) << size << " bytes, level " << clevel;
+      EXPECT_LT(coded, 300 + size / 100) << size << " bytes, level " << clevel;
+    }
+  }
+}
+
 // `fresh` random bytes and then `known` ones from a few words, over and over.
 std::vector<std::byte> Alternating(size_t size, size_t fresh, size_t known) {
   std::mt19937 random(11);
