@@ -1,7 +1,7 @@
 // Mutexes that clang checks. A field names the mutex that guards it (ABSL_GUARDED_BY), and a
 // function names the mutex that its callers hold (ABSL_EXCLUSIVE_LOCKS_REQUIRED). Clang's
 // -Wthread-safety refuses a use without that mutex; see tools/check-locks.sh. It does not look into
-// constructors and destructors.
+// constructors and destructors. In a forked child no mutex is locked; see ForkGate.
 #ifndef CAIRN_ENGINE_BASE_MUTEX_H_
 #define CAIRN_ENGINE_BASE_MUTEX_H_
 
@@ -13,6 +13,8 @@
 
 #include "absl/base/thread_annotations.h"
 
+#include "engine/base/fork_gate.h"
+
 namespace cairn {
 
 // Wraps a std::mutex.
@@ -22,9 +24,20 @@ class ABSL_LOCKABLE Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
-  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) { return mutex_.try_lock(); }
-  void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    ForkGate::Enter();
+    mutex_.lock();
+  }
+  bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    ForkGate::Enter();
+    if (mutex_.try_lock()) return true;
+    ForkGate::Leave();
+    return false;
+  }
+  void Unlock() ABSL_UNLOCK_FUNCTION() {
+    mutex_.unlock();
+    ForkGate::Leave();
+  }
 
  private:
   friend class CondVar;
@@ -65,20 +78,25 @@ class ABSL_SCOPED_LOCKABLE MutexLockIf {
   Mutex* const held_;
 };
 
-// Wraps a std::condition_variable. No wait takes a predicate, because clang does not know which
-// locks are held where a lambda runs: write `while (!ready_) changed_.Wait(mutex_);`.
+// Wraps a std::condition_variable. A fork does not wait for threads that wait here, and may find
+// their mutex locked when they wake up. No wait takes a predicate, because clang does not know
+// which locks are held where a lambda runs: write `while (!ready_) changed_.Wait(mutex_);`.
 class CondVar {
  public:
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    ForkGate::Leave();
     // GCC 12's std::condition_variable::wait would need a libstdc++ that RHEL 9 does not have.
     pthread_cond_wait(changed_.native_handle(), mutex.mutex_.native_handle());
+    ForkGate::Enter();
   }
   // Returns false if the time has come.
   bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point time)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    ForkGate::Leave();
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);
     const bool was_told = changed_.wait_until(lock, time) == std::cv_status::no_timeout;
     lock.release();
+    ForkGate::Enter();
     return was_told;
   }
   void NotifyOne() { changed_.notify_one(); }
@@ -95,10 +113,22 @@ class ABSL_LOCKABLE SharedMutex {
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
-  void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
-  void LockShared() ABSL_SHARED_LOCK_FUNCTION() { mutex_.lock_shared(); }
-  void UnlockShared() ABSL_UNLOCK_FUNCTION() { mutex_.unlock_shared(); }
+  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() {
+    ForkGate::Enter();
+    mutex_.lock();
+  }
+  void Unlock() ABSL_UNLOCK_FUNCTION() {
+    mutex_.unlock();
+    ForkGate::Leave();
+  }
+  void LockShared() ABSL_SHARED_LOCK_FUNCTION() {
+    ForkGate::Enter();
+    mutex_.lock_shared();
+  }
+  void UnlockShared() ABSL_UNLOCK_FUNCTION() {
+    mutex_.unlock_shared();
+    ForkGate::Leave();
+  }
 
  private:
   std::shared_mutex mutex_;

@@ -333,6 +333,32 @@ TEST_P(SharedThreadsTest, ForkedChildrenKeepOutNoWriters) {
   blosc2_schunk_free(schunk);
 }
 
+// A thread that the child does not have may be in the middle of a call.
+TEST_P(SharedThreadsTest, ForkedChildrenReadWhatThreadsOfTheirParentRead) {
+  blosc2_schunk* const schunk = MakeChunks(10);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < kThreads; ++i) {
+    readers.emplace_back([&] {
+      while (!done) EXPECT_TRUE(HasChunk(schunk, 3));
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);  // it waits for ever
+      _exit(HasChunk(schunk, 3) && HasChunk(schunk, 5) ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    if (status != 0) break;
+  }
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  blosc2_schunk_free(schunk);
+}
+
 TEST_P(SharedThreadsTest, ReadOneArrayThatGrowsMeanwhile) {
   b2nd_array_t* const writer = MakeSquare();
   b2nd_array_t* array = nullptr;

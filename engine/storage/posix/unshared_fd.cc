@@ -8,8 +8,8 @@
 
 namespace cairn::storage {
 
-// The descriptors of the process. The list is locked while the process forks, so that a child gets
-// a whole list.
+// The descriptors of the process. No thread holds the mutex while the process forks, so a child
+// gets a whole list.
 struct UnsharedFd::Registry {
   Mutex mutex;
   UnsharedFd* first ABSL_GUARDED_BY(mutex) = nullptr;
@@ -20,22 +20,18 @@ struct UnsharedFd::Registry {
     static Registry& registry = *new Registry;
     // This fails if there is no memory. Children then get the descriptors.
     static const int ignored =
-        ::pthread_atfork([] { OfProcess().BeginFork(); }, [] { OfProcess().EndFork(); },
-                         [] { OfProcess().CloseInChild(); });
+        ::pthread_atfork(nullptr, nullptr, [] { OfProcess().CloseInChild(); });
     static_cast<void>(ignored);
     return registry;
   }
 
-  // BeginFork locks, and one of the others unlocks, in the parent or in the child.
-  void BeginFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
-  void EndFork() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }
+  // The child has one thread.
   void CloseInChild() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     while (first != nullptr) {
       UnsharedFd& each = *std::exchange(first, first->after_);
       ::close(std::exchange(each.fd_, -1));
       each.before_ = each.after_ = nullptr;
     }
-    mutex.Unlock();
   }
 };
 
